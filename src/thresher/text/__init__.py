@@ -1,0 +1,1 @@
+"""Strings in, words with offsets out; knows no torch."""

@@ -1,0 +1,67 @@
+"""The house itself: what may import what, and what the world may rely on."""
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import thresher
+
+SOURCE = Path(thresher.__file__).parent
+
+# A room may import the rooms before it. `entities` reaches language models through `encoders` alone.
+ROOMS = ["maths", "text", "lm", "encoders", "entities", "integrations", "web", "cli"]
+FORBIDDEN = {("entities", "lm"), ("text", "maths"), ("maths", "text")}
+GROUND = {"errors"}  # modules beside the rooms that every room may use
+
+
+def imported_modules(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+    return names
+
+
+def modules_of(room: str) -> list[Path]:
+    return sorted((SOURCE / room).rglob("*.py"))
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_earlier_rooms(room):
+    allowed = set(ROOMS[: ROOMS.index(room) + 1]) - {b for a, b in FORBIDDEN if a == room}
+    for path in modules_of(room):
+        for name in imported_modules(path):
+            parts = name.split(".")
+            if parts[0] == "thresher" and len(parts) > 1 and parts[1] not in GROUND:
+                assert parts[1] in allowed, f"{path.relative_to(SOURCE)} imports {name}"
+
+
+def test_maths_imports_torch_alone():
+    allowed = {"torch", "thresher", "math", "collections", "typing", "dataclasses", "itertools"}
+    for path in modules_of("maths"):
+        roots = {name.split(".")[0] for name in imported_modules(path)}
+        assert roots <= allowed, f"{path.name} imports {sorted(roots - allowed)}"
+
+
+def test_text_knows_no_torch():
+    for path in modules_of("text"):
+        roots = {name.split(".")[0] for name in imported_modules(path)}
+        assert not roots & {"torch", "transformers"}, path.name
+
+
+def test_every_folder_is_a_known_room():
+    folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert folders <= set(ROOMS)
+
+
+def test_public_names_are_these():
+    public = {
+        "thresher": {"__version__"},
+    }
+    for module, names in public.items():
+        assert set(importlib.import_module(module).__all__) == names
