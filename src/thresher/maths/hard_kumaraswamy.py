@@ -1,0 +1,292 @@
+"""Gates: Kumaraswamy variables made hard, so that a token is let through or held back.
+
+u ~ Kumaraswamy(a, b) becomes a gate z in one of three forms:
+
+    thresholded  z = 1[u > t] forward, u backward (straight-through)
+    stretched    z = min(1, max(0, l + (r − l) u)), with l < 0 and r > 1
+    continuous   z = u
+
+All speak the same language: `rsample`, `prob_zero`, `prob_one`, `prob_open`, `mean`, `decision`,
+their logarithms, and `torch.distributions.kl_divergence` between two gates of one form.
+`thresher.maths.gates` finds a form by its name.
+"""
+
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.distributions import Distribution, constraints, kl_divergence
+from torch.distributions.kl import register_kl
+from torch.types import _size
+
+from thresher.maths.kumaraswamy import Kumaraswamy
+from thresher.maths.quadrature import unit_interval_rule
+
+
+class KumaraswamyGate(Distribution):
+    """What the three forms share: u ~ Kumaraswamy(a, b), and the point above which z is open.
+
+    Every method returns a tensor of the batch shape, that of `a` and `b` broadcast together;
+    samples have shape sample_shape + batch_shape.
+    """
+
+    arg_constraints = {"a": constraints.positive, "b": constraints.positive}  # noqa: RUF012
+    has_rsample = True
+
+    def __init__(
+        self,
+        a: Tensor | float,
+        b: Tensor | float,
+        *,
+        opening: float,
+        validate_args: bool | None = None,
+    ) -> None:
+        self.kumaraswamy = Kumaraswamy(a, b, validate_args=validate_args)
+        self.a, self.b = self.kumaraswamy.a, self.kumaraswamy.b
+        self.opening = opening
+        super().__init__(self.kumaraswamy.batch_shape, validate_args=validate_args)
+
+    def expand(self, batch_shape: _size, _instance: Any = None) -> "KumaraswamyGate":
+        """The same gate with `a` and `b` expanded to `batch_shape`."""
+        new: KumaraswamyGate = self._get_checked_instance(  # type: ignore[no-untyped-call]
+            type(self), _instance
+        )
+        new.__dict__.update(self.__dict__)
+        new.kumaraswamy = self.kumaraswamy.expand(batch_shape)
+        new.a, new.b = new.kumaraswamy.a, new.kumaraswamy.b
+        new._batch_shape = new.kumaraswamy.batch_shape
+        return new
+
+    def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
+        """Samples of z through which gradients reach a and b."""
+        return self._gate(self.kumaraswamy.rsample(sample_shape, generator=generator))
+
+    def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
+        """`rsample` without gradients."""
+        with torch.no_grad():
+            return self.rsample(sample_shape, generator=generator)
+
+    def prob_open(self) -> Tensor:
+        """P(z > 0), for the continuous form P(u > t): 1 − F(opening)."""
+        return torch.exp(self.log_prob_open())
+
+    def prob_closed(self) -> Tensor:
+        """1 − P(open) = F(opening), with the digits that the subtraction would lose."""
+        return torch.exp(self.log_prob_closed())
+
+    def prob_zero(self) -> Tensor:
+        """P(z = 0)."""
+        return torch.exp(self.log_prob_zero())
+
+    def prob_one(self) -> Tensor:
+        """P(z = 1)."""
+        return torch.exp(self.log_prob_one())
+
+    def log_prob_open(self) -> Tensor:
+        """log P(open). With `log_prob_closed`, all that a binary cross-entropy needs."""
+        return self.kumaraswamy.log_survival(self.a.new_full((), self.opening))
+
+    def log_prob_closed(self) -> Tensor:
+        """log(1 − P(open))."""
+        return self.kumaraswamy.log_cdf(self.a.new_full((), self.opening))
+
+    def log_prob_zero(self) -> Tensor:
+        """log P(z = 0): a closed gate is one that is 0."""
+        return self.log_prob_closed()
+
+    def log_prob_one(self) -> Tensor:
+        """log P(z = 1)."""
+        raise NotImplementedError
+
+    def decision(self) -> Tensor:
+        """The gate used at inference: the most probable of z = 0, z = 1 and 0 < z < 1.
+
+        In the last case, the mean of z there.
+        """
+        raise NotImplementedError
+
+    def _gate(self, u: Tensor) -> Tensor:
+        """z of u, elementwise."""
+        raise NotImplementedError
+
+
+class ThresholdedGate(KumaraswamyGate):
+    """z = 1[u > t] in the forward pass; the gradient of u in the backward pass.
+
+    P(z = 1) = 1 − F(t) = (1 − tᵃ)ᵇ. Samples are exactly 0 or 1.
+    """
+
+    support = constraints.boolean
+
+    def __init__(
+        self,
+        a: Tensor | float,
+        b: Tensor | float,
+        *,
+        threshold: float = 0.5,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(a, b, opening=_checked_threshold(threshold), validate_args=validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log P(z = value), value 0 or 1."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return torch.where(value > 0, self.log_prob_open(), self.log_prob_closed())
+
+    def log_prob_one(self) -> Tensor:
+        """log(1 − F(t)) = b log(1 − tᵃ)."""
+        return self.log_prob_open()
+
+    @property
+    def mean(self) -> Tensor:
+        """P(z = 1)."""
+        return self.prob_one()
+
+    def decision(self) -> Tensor:
+        """1 where P(z = 1) > ½, else 0."""
+        return (self.log_prob_one() > self.log_prob_zero()).to(self.a.dtype)
+
+    def _gate(self, u: Tensor) -> Tensor:
+        # u − u is exactly 0, so the value is the indicator and the gradient is that of u.
+        return (u > self.opening).to(u.dtype) + (u - u.detach())
+
+
+class StretchedGate(KumaraswamyGate):
+    """z = min(1, max(0, l + (r − l) u)): u stretched to (l, r), then rectified.
+
+    P(z = 0) = F(−l/(r − l)), P(z = 1) = 1 − F((1 − l)/(r − l)), and between them the density
+    p((z − l)/(r − l))/(r − l).
+    """
+
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        a: Tensor | float,
+        b: Tensor | float,
+        *,
+        lower: float = -0.1,
+        upper: float = 1.1,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not (lower < 0 and upper > 1):
+            raise ValueError(
+                "a stretch must reach beyond [0, 1] on both sides, lower < 0 and upper > 1; "
+                f"got lower={lower}, upper={upper}"
+            )
+        self.lower, self.upper = lower, upper
+        super().__init__(a, b, opening=-lower / (upper - lower), validate_args=validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log P(z = 0) at 0, log P(z = 1) at 1, the log density of z between."""
+        if self._validate_args:
+            self._validate_sample(value)
+        # At 0 and 1 too the unstretched value lies inside (0, 1), so no branch is infinite.
+        density = self.kumaraswamy.log_prob(self._unstretched(value))
+        log_prob = density - torch.log(self.a.new_full((), self.upper - self.lower))
+        log_prob = torch.where(value <= 0, self.log_prob_zero(), log_prob)
+        return torch.where(value >= 1, self.log_prob_one(), log_prob)
+
+    def log_prob_one(self) -> Tensor:
+        """log(1 − F((1 − l)/(r − l)))."""
+        return self.kumaraswamy.log_survival(self._unstretched(self.a.new_ones(())))
+
+    @property
+    def mean(self) -> Tensor:
+        """E[z] = ∫₀¹ P(z > y) dy, by 64-node quadrature; to rounding error for a, b ≤ 100."""
+        y, weights = unit_interval_rule(self.a, ndim=self.a.ndim)
+        return (weights * torch.exp(self.kumaraswamy.log_survival(self._unstretched(y)))).sum(0)
+
+    def decision(self) -> Tensor:
+        """0, 1 or E[z | 0 < z < 1], whichever of P(z = 0), P(z = 1), P(0 < z < 1) is largest."""
+        zero, one = self.prob_zero(), self.prob_one()
+        between = 1 - zero - one
+        # The largest of three is at least 1/3: the clamp only touches means that are not used.
+        mean_between = (self.mean - one) / between.clamp(min=1 / 3)
+        extreme = (one > zero).to(zero.dtype)
+        return torch.where((between > zero) & (between > one), mean_between, extreme)
+
+    def _gate(self, u: Tensor) -> Tensor:
+        return (self.lower + (self.upper - self.lower) * u).clamp(0, 1)
+
+    def _unstretched(self, z: Tensor) -> Tensor:
+        return (z - self.lower) / (self.upper - self.lower)
+
+
+class ContinuousGate(KumaraswamyGate):
+    """z = u, never exactly 0 or 1; counted as open where u > t."""
+
+    support = constraints.unit_interval
+
+    def __init__(
+        self,
+        a: Tensor | float,
+        b: Tensor | float,
+        *,
+        threshold: float = 0.5,
+        validate_args: bool | None = None,
+    ) -> None:
+        super().__init__(a, b, opening=_checked_threshold(threshold), validate_args=validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The log density of u."""
+        return self.kumaraswamy.log_prob(value)
+
+    def log_prob_zero(self) -> Tensor:
+        """−inf: z is never 0, not even where it counts as closed."""
+        return torch.full_like(self.a, -torch.inf)
+
+    def log_prob_one(self) -> Tensor:
+        """−inf: z is never 1."""
+        return torch.full_like(self.a, -torch.inf)
+
+    @property
+    def mean(self) -> Tensor:
+        """E[u] = b B(1 + 1/a, b)."""
+        return self.kumaraswamy.mean
+
+    def decision(self) -> Tensor:
+        """E[u]."""
+        return self.mean
+
+    def _gate(self, u: Tensor) -> Tensor:
+        return u
+
+
+def symmetric_kl(p: Distribution, q: Distribution) -> Tensor:
+    """½ KL(p‖q) + ½ KL(q‖p), of the batch shape."""
+    return (kl_divergence(p, q) + kl_divergence(q, p)) / 2
+
+
+def _kl_point(log_p: Tensor, log_q: Tensor) -> Tensor:
+    """What one point mass adds to KL(p‖q): P (log P − log Q)."""
+    return torch.exp(log_p) * (log_p - log_q)
+
+
+def _kl_thresholded(p: ThresholdedGate, q: ThresholdedGate) -> Tensor:
+    zero = _kl_point(p.log_prob_zero(), q.log_prob_zero())
+    return zero + _kl_point(p.log_prob_one(), q.log_prob_one())
+
+
+def _kl_stretched(p: StretchedGate, q: StretchedGate) -> Tensor:
+    """The point masses exactly, the density between them by quadrature over z."""
+    z, weights = unit_interval_rule(p.a, ndim=max(p.a.ndim, q.a.ndim))
+    between = (weights * _kl_point(p.log_prob(z), q.log_prob(z))).sum(0)
+    zero = _kl_point(p.log_prob_zero(), q.log_prob_zero())
+    return zero + between + _kl_point(p.log_prob_one(), q.log_prob_one())
+
+
+def _kl_continuous(p: ContinuousGate, q: ContinuousGate) -> Tensor:
+    return kl_divergence(p.kumaraswamy, q.kumaraswamy)
+
+
+register_kl(ThresholdedGate, ThresholdedGate)(_kl_thresholded)  # type: ignore[no-untyped-call]
+register_kl(StretchedGate, StretchedGate)(_kl_stretched)  # type: ignore[no-untyped-call]
+register_kl(ContinuousGate, ContinuousGate)(_kl_continuous)  # type: ignore[no-untyped-call]
+
+
+def _checked_threshold(threshold: float) -> float:
+    if not 0 < threshold < 1:
+        raise ValueError(f"a threshold must lie strictly between 0 and 1; got {threshold}")
+    return threshold
