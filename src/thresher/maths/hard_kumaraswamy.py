@@ -259,22 +259,22 @@ def symmetric_kl(p: Distribution, q: Distribution) -> Tensor:
     return (kl_divergence(p, q) + kl_divergence(q, p)) / 2
 
 
-def _kl_point(log_p: Tensor, log_q: Tensor) -> Tensor:
-    """What one point mass adds to KL(p‖q): P (log P − log Q)."""
+def _kl_term(log_p: Tensor, log_q: Tensor) -> Tensor:
+    """p (log p − log q): what a point mass, or a point of a density, adds to KL(p‖q)."""
     return torch.exp(log_p) * (log_p - log_q)
 
 
 def _kl_thresholded(p: ThresholdedGate, q: ThresholdedGate) -> Tensor:
-    zero = _kl_point(p.log_prob_zero(), q.log_prob_zero())
-    return zero + _kl_point(p.log_prob_one(), q.log_prob_one())
+    zero = _kl_term(p.log_prob_zero(), q.log_prob_zero())
+    return zero + _kl_term(p.log_prob_one(), q.log_prob_one())
 
 
 def _kl_stretched(p: StretchedGate, q: StretchedGate) -> Tensor:
     """The point masses exactly, the density between them by quadrature over z."""
     z, weights = unit_interval_rule(p.a, ndim=max(p.a.ndim, q.a.ndim))
-    between = (weights * _kl_point(p.log_prob(z), q.log_prob(z))).sum(0)
-    zero = _kl_point(p.log_prob_zero(), q.log_prob_zero())
-    return zero + between + _kl_point(p.log_prob_one(), q.log_prob_one())
+    between = (weights * _kl_term(p.log_prob(z), q.log_prob(z))).sum(0)
+    zero = _kl_term(p.log_prob_zero(), q.log_prob_zero())
+    return zero + between + _kl_term(p.log_prob_one(), q.log_prob_one())
 
 
 def _kl_continuous(p: ContinuousGate, q: ContinuousGate) -> Tensor:
