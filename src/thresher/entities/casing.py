@@ -1,0 +1,64 @@
+"""What the case of a word says, and where it says nothing."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import regex
+
+_SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
+_ADDRESS = regex.compile(
+    r"@\w | (?:https?|ftp):// | www\. | [^\s@]+@[^\s@]+\.\w | &\#?\w+; | "
+    r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|ly|co)\b(?!\w)",
+    regex.VERBOSE | regex.IGNORECASE,
+)
+
+
+class Casing(IntEnum):
+    """What is seen of a word's case."""
+
+    SILENT = 0
+    """Grammar or style decides the case here, or the script has none."""
+    LOWER = 1
+    CAPITAL = 2
+
+
+def casing(words: Sequence[str]) -> list[Casing]:
+    """What each word's case says in a sentence.
+
+    Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
+    headline (at least as many capitalised words as lower-case ones); words without cased letters;
+    addresses.
+    """
+    seen = [_own_casing(word) for word in words]
+    if seen.count(Casing.CAPITAL) >= seen.count(Casing.LOWER):
+        return [Casing.SILENT] * len(seen)
+    first = True
+    for i, word in enumerate(words):
+        if seen[i] is not Casing.SILENT and first:
+            seen[i] = Casing.SILENT
+            first = False
+        elif word in _SENTENCE_STARTERS:
+            first = True
+    return seen
+
+
+def is_capitalised(word: str) -> bool:
+    """Whether any letter is a capital, as in "Paris", "NATO", "iPhone", "6PR"."""
+    return _own_casing(word) is Casing.CAPITAL
+
+
+def is_address(word: str) -> bool:
+    """Whether the word is a URL, an e-mail address, a user's handle or a character entity."""
+    return _ADDRESS.match(word) is not None
+
+
+def has_letters(word: str) -> bool:
+    """Whether there is any letter in the word."""
+    return any(map(str.isalpha, word))
+
+
+def _own_casing(word: str) -> Casing:
+    lower = word.lower()
+    if lower == word:
+        return Casing.LOWER if word.upper() != word else Casing.SILENT
+    return Casing.SILENT if is_address(word) else Casing.CAPITAL

@@ -1,0 +1,88 @@
+"""From word scores to spans.
+
+A candidate is a run of words that might belong together; it is as likely an entity as its best
+word. Words join a run well below the threshold, so a name keeps its plainer parts ("Hancock
+Pond"), and short joining words are crossed ("University of Texas").
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from thresher.entities.views import Scores
+from thresher.entities.word_lists import ARTICLES, JOINERS
+
+JOINS_ABOVE = 0.22
+_LONGEST_JOINT = 2  # words
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Words start to end (exclusive) of a sentence, and how likely they are an entity."""
+
+    start: int
+    end: int
+    score: float
+
+
+def candidates(
+    words: Sequence[str], scores: Scores, *, not_names: frozenset[str] = frozenset()
+) -> list[Candidate]:
+    """The non-overlapping runs of a sentence that could be entities, from left to right."""
+    if len(words) != len(scores):
+        raise ValueError(f"one score per word: {len(words)} words, {len(scores)} scores")
+    folded = [word.casefold() for word in words]
+    joins = _bridged(folded, scores >= JOINS_ABOVE)
+    found = []
+    for start, end in _runs(joins):
+        start, end = _trimmed(folded, start, end, not_names)
+        if start < end:
+            found.append(Candidate(start, end, float(np.max(scores[start:end]))))
+    return found
+
+
+def _bridged(words: Sequence[str], joins: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> list[bool]:
+    """Close the gaps of one or two joining words between words that join."""
+    closed: list[bool] = joins.tolist()
+    previous = None
+    for i in np.flatnonzero(joins).tolist():
+        if previous is not None and 1 < i - previous <= _LONGEST_JOINT + 1:
+            if all(word in JOINERS for word in words[previous + 1 : i]):
+                closed[previous + 1 : i] = [True] * (i - previous - 1)
+        previous = i
+    return closed
+
+
+def _runs(joins: Sequence[bool]) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.array([False, *joins, False], dtype=np.int8))).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _trimmed(
+    words: Sequence[str], start: int, end: int, not_names: frozenset[str]
+) -> tuple[int, int]:
+    """Without articles, joining words and titles at the edges."""
+    while start < end and _at_edge(words[start], not_names):
+        start += 1
+    while start < end and _at_edge(words[end - 1], not_names):
+        end -= 1
+    return start, end
+
+
+def _at_edge(word: str, not_names: frozenset[str]) -> bool:
+    return word in JOINERS or word in ARTICLES or word in not_names
+
+
+def best_threshold(scores: Sequence[float]) -> float:
+    """The threshold with the largest expected F1, if scores are probabilities.
+
+    With the k best candidates selected, F1 is expected to be 2 Σ_{i≤k} pᵢ / (k + Σ pᵢ); no label
+    is needed for that. Half of the best F1, as it turns out, is the threshold.
+    """
+    ranked = np.sort(np.asarray(scores, dtype=np.float64))[::-1]
+    if len(ranked) == 0 or ranked[0] == 0:
+        return 0.5
+    count = np.arange(1, len(ranked) + 1)
+    expected = 2 * np.cumsum(ranked) / (count + ranked.sum())
+    return float(expected.max() / 2)

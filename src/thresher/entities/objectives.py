@@ -1,0 +1,81 @@
+"""The terms of the objective, each a function of tensors.
+
+    L = λ_con (L_rationale − λ_cmp L_complement) + λ_s sparsity + λ_tv continuity + λ_e agreement
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from thresher.encoders.protocol import (
+    Encoder,
+    TokenBatch,
+    sentence_vectors,
+    weighted_sentence_vectors,
+)
+from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+
+GATES_AT = ("input", "pool")
+
+
+def info_nce(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
+    """−mean log softmax over the batch of anchorᵢ·otherⱼ/τ at j = i, of unit vectors.
+
+    anchors, others: (sentences, width)
+    """
+    anchors = functional.normalize(anchors, dim=-1)
+    others = functional.normalize(others, dim=-1)
+    similarity = anchors @ others.T / temperature
+    return functional.cross_entropy(similarity, torch.arange(len(anchors), device=anchors.device))
+
+
+def contrast(
+    encoder: Encoder,
+    batch: TokenBatch,
+    z: Tensor,
+    *,
+    temperature: float,
+    gates_at: str = "input",
+) -> tuple[Tensor, Tensor]:
+    """L_rationale and L_complement: sentences from their open words, and from the others.
+
+    z: (words,), sampled gates   gates_at: "input" takes words away before the encoder reads them;
+    "pool" only leaves their vectors out of the mean, though their neighbours have read them
+    """
+    if gates_at not in GATES_AT:
+        raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
+    with torch.no_grad():
+        hidden = encoder.encode_gated(batch)
+        anchors = sentence_vectors(hidden, batch)
+    if gates_at == "pool":
+        rationale = weighted_sentence_vectors(hidden, batch, z)
+        complement = weighted_sentence_vectors(hidden, batch, 1 - z)
+    else:
+        rationale = sentence_vectors(encoder.encode_gated(batch, z), batch)
+        complement = sentence_vectors(encoder.encode_gated(batch, 1 - z), batch)
+    return (
+        info_nce(anchors, rationale, temperature=temperature),
+        info_nce(anchors, complement, temperature=temperature),
+    )
+
+
+def sparsity(z: Tensor) -> Tensor:
+    """The share of words let through, Σ z / words; in expectation where z is P(open)."""
+    return z.mean()
+
+
+def continuity(z: Tensor, sentence_of_word: Tensor) -> Tensor:
+    """Total variation within sentences: Σ |zᵢ₊₁ − zᵢ| / words."""
+    together = sentence_of_word[1:] == sentence_of_word[:-1]
+    return ((z[1:] - z[:-1]).abs() * together).sum() / len(z)
+
+
+def agreement(gates: KumaraswamyGate, prior: Tensor) -> Tensor:
+    """Binary cross-entropy of P(open) to the prior π, over the words where π has an opinion.
+
+    prior: (words,), NaN where there is none. Zero if it has no opinion of any word.
+    """
+    speaks = ~prior.isnan()
+    target = torch.where(speaks, prior, 0.0)
+    loss = -(target * gates.log_prob_open() + (1 - target) * gates.log_prob_closed())
+    return (loss * speaks).sum() / speaks.sum().clamp(min=1)

@@ -1,0 +1,41 @@
+"""From a word's vector to its gate."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thresher.maths.gates import check_rate, gate
+from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+
+# Where (a, b) may lie. Gates that are cut at a threshold have one hump and use a, b ≥ 1; a stretched
+# gate can close most of the time only with the U-shaped densities below 1.
+PARAMETER_RANGES = {"thresholded": (1.0, 10.0), "continuous": (1.0, 10.0), "stretched": (0.1, 10.0)}
+
+
+class Selector(nn.Module):
+    """Two layers that give every word a gate: a, b = softplus(W₂ GELU(W₁ LayerNorm(h))) + low.
+
+    vectors: (words, width)   returns: gates of shape (words,)
+    """
+
+    def __init__(self, width: int, *, hidden: int = 256, form: str = "thresholded") -> None:
+        super().__init__()
+        self.low, self.high = PARAMETER_RANGES.get(form, (1.0, 10.0))
+        check_rate(0.5, form, self.low, self.high)  # an unknown form is refused here
+        self.form = form
+        self.norm = nn.LayerNorm(width)
+        self.inner = nn.Linear(width, hidden)
+        self.outer = nn.Linear(hidden, 2)
+
+    def forward(self, vectors: Tensor) -> KumaraswamyGate:
+        """The gate of each word."""
+        hidden = functional.gelu(self.inner(self.norm(vectors)))
+        a, b = (functional.softplus(self.outer(hidden)) + self.low).clamp(max=self.high).unbind(-1)
+        return gate(self.form, a, b, validate_args=False)
+
+
+def seeded_selector(seed: int, width: int, *, hidden: int = 256, form: str) -> Selector:
+    """A new selector whose weights follow from the seed alone; the global generator is kept."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Selector(width, hidden=hidden, form=form)

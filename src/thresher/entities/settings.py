@@ -1,0 +1,66 @@
+"""The hyper-parameters of a finder: one set for all domains."""
+
+from dataclasses import dataclass, fields
+
+from thresher.entities.objectives import GATES_AT
+from thresher.entities.selector import PARAMETER_RANGES
+from thresher.errors import InputError
+from thresher.maths.gates import check_rate
+
+COLLAPSED_BELOW, COLLAPSED_ABOVE = 0.01, 0.60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a selector is trained.
+
+    agreement, contrast, complement, sparsity, continuity: the weights λ_e, λ_con, λ_cmp, λ_s, λ_tv
+    contrast_share: the share of batches on which gates are sampled and sentences encoded again
+    target_rate: hold P(open) at this rate by a Lagrangian that adapts λ_s, instead of a fixed λ_s
+    repeated_rate: the prior of a lower-case word that is rare in general and comes again nearby
+    """
+
+    form: str = "thresholded"
+    gates_at: str = "input"
+    hidden: int = 256
+    epochs: int = 4
+    sentences_per_batch: int = 256
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-2
+    agreement: float = 1.0
+    contrast: float = 0.1
+    complement: float = 0.5
+    sparsity: float = 0.3
+    continuity: float = 0.1
+    temperature: float = 0.07
+    contrast_share: float = 0.1
+    target_rate: float | None = None
+    repeated_rate: float = 0.4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _choose("form", self.form, sorted(PARAMETER_RANGES))
+        _choose("gates_at", self.gates_at, GATES_AT)
+        for name in ("hidden", "epochs", "sentences_per_batch"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+        for name in ("learning_rate", "temperature"):
+            _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
+        for name in ("contrast_share", "repeated_rate"):
+            _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
+        if self.target_rate is not None:
+            check_rate(self.target_rate, self.form, *PARAMETER_RANGES[self.form])
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all settings."""
+        return tuple(each.name for each in fields(cls))
+
+
+def _choose(name: str, value: str, choices: tuple[str, ...] | list[str]) -> None:
+    if value not in choices:
+        raise InputError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
+
+
+def _require(holds: bool, name: str, value: object, rule: str) -> None:
+    if not holds:
+        raise InputError(f"{name} must be {rule}; got {value}")

@@ -1,0 +1,90 @@
+"""What raw text says about each word: how often it comes, where, and in what case."""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Self
+
+from thresher.entities.casing import Casing, casing, has_letters
+
+PASSAGE = 20  # sentences
+_NEARBY = PASSAGE // 2
+
+
+@dataclass
+class WordStatistics:
+    """Counts of case-folded words over raw sentences.
+
+    count: running words   passages: in how many passages of 20 sentences a word occurs
+    cased: occurrences where case says something   capitals: those of them with a capital
+    """
+
+    count: Counter[str] = field(default_factory=Counter)
+    passages: Counter[str] = field(default_factory=Counter)
+    cased: Counter[str] = field(default_factory=Counter)
+    capitals: Counter[str] = field(default_factory=Counter)
+    total_passages: int = 0
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[str]]) -> Self:
+        """The counts of these sentences."""
+        statistics = cls()
+        passage: set[str] = set()
+        for number, words in enumerate(sentences):
+            if number % PASSAGE == 0:
+                statistics._close(passage)
+                passage = set()
+            folded = [word.casefold() for word in words]
+            passage.update(folded)
+            statistics.count.update(folded)
+            for word, seen in zip(folded, casing(words), strict=True):
+                if seen is not Casing.SILENT:
+                    statistics.cased[word] += 1
+                    statistics.capitals[word] += seen is Casing.CAPITAL
+        statistics._close(passage)
+        return statistics
+
+    def capital_rate(self, word: str, *, least: int = 3) -> float | None:
+        """How often the word is capitalised where it need not be; None if seen too rarely."""
+        cased = self.cased[word]
+        return self.capitals[word] / cased if cased >= least else None
+
+    def ordinary_words(self) -> frozenset[str]:
+        """Words that come everywhere, or that do not come again once they have come.
+
+        A word that is neither is *bursty*: rare in general, and repeated where it occurs. Names
+        and technical terms are; it needs no capitals to be seen.
+        """
+        often = self.total_passages / 25
+        return frozenset(
+            word
+            for word, passages in self.passages.items()
+            if passages >= 3 and (passages > often or self.count[word] < 2 * passages)
+        )
+
+    def _close(self, passage: Set[str]) -> None:
+        self.passages.update(passage)
+        self.total_passages += bool(passage)
+
+
+def repeated(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> list[bool]:
+    """For each word of the sentences in turn: is it out of the ordinary, and again nearby?"""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    folded = [[word.casefold() for word in words] for words in sentences]
+    for number, words in enumerate(folded):
+        for word in words:
+            if word not in ordinary and has_letters(word):
+                places[word].append(number)
+    return [
+        word in places and _others_nearby(places[word], number)
+        for number, words in enumerate(folded)
+        for word in words
+    ]
+
+
+def _others_nearby(places: list[int], number: int) -> bool:
+    if len(places) < 2:
+        return False
+    near = bisect_right(places, number + _NEARBY) - bisect_left(places, number - _NEARBY)
+    return near >= 2
