@@ -59,6 +59,11 @@ class Encoder(Protocol):
         ...
 
     @property
+    def layer(self) -> int:
+        """The layer that `encode` reads."""
+        ...
+
+    @property
     def device(self) -> torch.device:
         """Where the encoder computes."""
         ...

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from tokenizers import Tokenizer
@@ -43,10 +43,10 @@ class SentenceBert:
         self._words_to_tokens = _untruncated(self._tokenizer)
         self._model.to(self._device).eval().requires_grad_(False)
         layers = self._model.config.num_hidden_layers
-        self.layer = math.ceil(layers * 2 / 3) if layer is None else layer
-        if not 1 <= self.layer <= layers:
-            raise InputError(f"{self._name} has layers 1 to {layers}; got layer {self.layer}")
-        self._lower_layers = _first_layers(self._model, self.layer)
+        self._layer = math.ceil(layers * 2 / 3) if layer is None else layer
+        if not 1 <= self._layer <= layers:
+            raise InputError(f"{self._name} has layers 1 to {layers}; got layer {layer}")
+        self._lower_layers = _first_layers(self._model, self._layer)
         self._embeddings: Tensor = self._model.get_input_embeddings().weight
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
@@ -60,6 +60,11 @@ class SentenceBert:
     def width(self) -> int:
         """The width of a hidden vector."""
         return int(self._model.config.hidden_size)
+
+    @property
+    def layer(self) -> int:
+        """The layer that `encode` reads."""
+        return self._layer
 
     @property
     def device(self) -> torch.device:
@@ -78,7 +83,7 @@ class SentenceBert:
             folded, is_pretokenized=True, add_special_tokens=False
         )
         for number, (words, encoding) in enumerate(zip(sentences, encodings, strict=True)):
-            tokens, word_ids = encoding.ids, encoding.word_ids
+            tokens, word_ids = encoding.ids, cast(list[int], encoding.word_ids)
             for low, high in windows(len(tokens), size=room, overlap=OVERLAP):
                 ids.append([*self._start, *tokens[low:high], *self._end])
                 inside = [offset + each for each in word_ids[low:high]]
@@ -141,12 +146,12 @@ def _load(name: str) -> tuple[Any, Any]:
 def _no_progress_bar() -> Iterator[None]:
     """Weights load in a second: a bar for that is noise."""
     shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         if shown:
-            logging.enable_progress_bar()
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _untruncated(tokenizer: Any) -> Tokenizer:

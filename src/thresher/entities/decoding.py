@@ -5,10 +5,12 @@ word. Words join a run well below the threshold, so a name keeps its plainer par
 Pond"), and short joining words are crossed ("University of Texas").
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thresher.entities.views import Scores
 from thresher.entities.word_lists import ARTICLES, JOINERS
@@ -27,7 +29,7 @@ class Candidate:
 
 
 def candidates(
-    words: Sequence[str], scores: Scores, *, not_names: frozenset[str] = frozenset()
+    words: Sequence[str], scores: Scores, *, not_names: Set[str] = frozenset()
 ) -> list[Candidate]:
     """The non-overlapping runs of a sentence that could be entities, from left to right."""
     if len(words) != len(scores):
@@ -35,22 +37,20 @@ def candidates(
     folded = [word.casefold() for word in words]
     joins = _bridged(folded, scores >= JOINS_ABOVE)
     found = []
-    for start, end in _runs(joins):
-        start, end = _trimmed(folded, start, end, not_names)
+    for run in _runs(joins):
+        start, end = _trimmed(folded, *run, not_names)
         if start < end:
             found.append(Candidate(start, end, float(np.max(scores[start:end]))))
     return found
 
 
-def _bridged(words: Sequence[str], joins: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> list[bool]:
+def _bridged(words: Sequence[str], joins: NDArray[np.bool_]) -> list[bool]:
     """Close the gaps of one or two joining words between words that join."""
     closed: list[bool] = joins.tolist()
-    previous = None
-    for i in np.flatnonzero(joins).tolist():
-        if previous is not None and 1 < i - previous <= _LONGEST_JOINT + 1:
-            if all(word in JOINERS for word in words[previous + 1 : i]):
-                closed[previous + 1 : i] = [True] * (i - previous - 1)
-        previous = i
+    for left, right in pairwise(np.flatnonzero(joins).tolist()):
+        gap = words[left + 1 : right]
+        if len(gap) <= _LONGEST_JOINT and all(word in JOINERS for word in gap):
+            closed[left + 1 : right] = [True] * len(gap)
     return closed
 
 
@@ -59,9 +59,7 @@ def _runs(joins: Sequence[bool]) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _trimmed(
-    words: Sequence[str], start: int, end: int, not_names: frozenset[str]
-) -> tuple[int, int]:
+def _trimmed(words: Sequence[str], start: int, end: int, not_names: Set[str]) -> tuple[int, int]:
     """Without articles, joining words and titles at the edges."""
     while start < end and _at_edge(words[start], not_names):
         start += 1
@@ -70,7 +68,7 @@ def _trimmed(
     return start, end
 
 
-def _at_edge(word: str, not_names: frozenset[str]) -> bool:
+def _at_edge(word: str, not_names: Set[str]) -> bool:
     return word in JOINERS or word in ARTICLES or word in not_names
 
 

@@ -1,6 +1,6 @@
 """The terms of the objective, each a function of tensors.
 
-    L = λ_con (L_rationale − λ_cmp L_complement) + λ_s sparsity + λ_tv continuity + λ_e agreement
+L = λ_con (L_rationale − λ_cmp L_complement) + λ_s sparsity + λ_tv continuity + λ_e agreement
 """
 
 import torch

@@ -7,8 +7,8 @@ from torch.nn import functional
 from thresher.maths.gates import check_rate, gate
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
-# Where (a, b) may lie. Gates that are cut at a threshold have one hump and use a, b ≥ 1; a stretched
-# gate can close most of the time only with the U-shaped densities below 1.
+# Where (a, b) may lie. Gates that are cut at a threshold have one hump and use a, b ≥ 1; a
+# stretched gate can close most of the time only with the U-shaped densities below 1.
 PARAMETER_RANGES = {"thresholded": (1.0, 10.0), "continuous": (1.0, 10.0), "stretched": (0.1, 10.0)}
 
 

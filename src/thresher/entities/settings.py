@@ -18,6 +18,7 @@ class Settings:
     contrast_share: the share of batches on which gates are sampled and sentences encoded again
     target_rate: hold P(open) at this rate by a Lagrangian that adapts λ_s, instead of a fixed λ_s
     repeated_rate: the prior of a lower-case word that is rare in general and comes again nearby
+    rare_rate: the prior of a rare word, where rarity is one of the priors
     """
 
     form: str = "thresholded"
@@ -36,6 +37,7 @@ class Settings:
     contrast_share: float = 0.1
     target_rate: float | None = None
     repeated_rate: float = 0.4
+    rare_rate: float = 0.3
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -45,7 +47,7 @@ class Settings:
             _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         for name in ("learning_rate", "temperature"):
             _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in ("contrast_share", "repeated_rate"):
+        for name in ("contrast_share", "repeated_rate", "rare_rate"):
             _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
         if self.target_rate is not None:
             check_rate(self.target_rate, self.form, *PARAMETER_RANGES[self.form])

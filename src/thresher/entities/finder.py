@@ -1,0 +1,206 @@
+"""Entities of raw text, found with no labels."""
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from thresher.encoders import Encoder, load_encoder
+from thresher.entities.decoding import Candidate, candidates
+from thresher.entities.fitting import Beliefs, Progress, SilentProgress, fit_selector
+from thresher.entities.model import FinderModel
+from thresher.entities.settings import Settings
+from thresher.entities.vectors import batches_by_length, encode_words
+from thresher.entities.views import Observations, Scores
+from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.text.annotations import Span
+from thresher.text.words import Sentence, segment
+
+_WORDS_TOGETHER = 20_000  # words of several texts that are encoded in common batches
+_WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
+
+Document = Sequence[Sequence[str]]
+
+
+class EntityFinder:
+    """Finds the entities of texts.
+
+    >>> finder = EntityFinder.default()
+    >>> finder.find("Marie Curie moved to Paris.")
+    [Span(start=0, end=11, text='Marie Curie', score=…), Span(start=21, end=26, text='Paris', …)]
+    """
+
+    def __init__(self, encoder: Encoder, model: FinderModel) -> None:
+        self.encoder = encoder
+        self.model = model
+        self._selector = model.selector.to(encoder.device).eval()
+
+    @classmethod
+    def default(cls, *, device: str | None = None) -> "EntityFinder":
+        """The built-in English model."""
+        return cls.load(Path(str(files("thresher.entities") / "english")), device=device)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str | None = None) -> "EntityFinder":
+        """A finder from the folder that `save` made."""
+        model = FinderModel.read(Path(folder))
+        encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+        return cls(encoder, model.checked_for(encoder.width))
+
+    @classmethod
+    def fit(
+        cls,
+        texts: Iterable[str],
+        *,
+        encoder: Encoder | str | None = None,
+        settings: Settings | None = None,
+        beliefs: Beliefs | None = None,
+        progress: Progress | None = None,
+    ) -> "EntityFinder":
+        """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
+        sentences = [_words(sentence) for text in texts for sentence in segment(text)]
+        return cls.fit_words(
+            sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
+        )
+
+    @classmethod
+    def fit_words(
+        cls,
+        sentences: Document,
+        *,
+        encoder: Encoder | str | None = None,
+        settings: Settings | None = None,
+        beliefs: Beliefs | None = None,
+        progress: Progress | None = None,
+        work: Path | None = None,
+        resume: bool = False,
+    ) -> "EntityFinder":
+        """`fit` for sentences already split into words.
+
+        work: a folder that keeps what a stopped run can `resume` from; else nothing is kept
+        """
+        if encoder is None or isinstance(encoder, str):
+            encoder = load_encoder(encoder) if encoder else load_encoder()
+        settings, beliefs = settings or Settings(), beliefs or Beliefs()
+        with tempfile.TemporaryDirectory() as temporary:
+            fitted = fit_selector(
+                sentences,
+                encoder,
+                settings=settings,
+                beliefs=beliefs,
+                work=work or Path(temporary),
+                resume=resume,
+                progress=progress or SilentProgress(),
+            )
+        return cls(encoder, FinderModel.fitted(encoder, fitted, settings, beliefs, sentences))
+
+    @property
+    def threshold(self) -> float:
+        """Candidates that score at least this much are entities."""
+        return self.model.threshold
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model as a folder, whole or not at all."""
+        self.model.write(Path(folder))
+
+    def find(self, text: str, *, threshold: float | None = None) -> list[Span]:
+        """The entities of a text, from left to right."""
+        return next(self.find_all([text], threshold=threshold))
+
+    def find_all(
+        self, texts: Iterable[str], *, threshold: float | None = None
+    ) -> Iterator[list[Span]]:
+        """The entities of each text in turn. Lazy: texts are read a few at a time."""
+        for group in _groups(texts):
+            found = self._candidates([list(map(_words, sentences)) for _, sentences in group])
+            for (text, sentences), candidates_of in zip(group, found, strict=True):
+                yield [
+                    _span(text, sentence, candidate)
+                    for sentence, row in zip(sentences, candidates_of, strict=True)
+                    for candidate in row
+                    if candidate.score >= self._threshold(threshold)
+                ]
+
+    def find_words(
+        self, sentences: Document, *, threshold: float | None = None
+    ) -> list[list[Candidate]]:
+        """The entities of each sentence of one text that is already split, as ranges of words."""
+        least = self._threshold(threshold)
+        return [
+            [candidate for candidate in row if candidate.score >= least]
+            for row in self._candidates([sentences])[0]
+        ]
+
+    def word_scores(self, sentences: Document) -> list[Scores]:
+        """For each word of one text, the probability that it belongs to an entity."""
+        return self._scores([sentences])[0]
+
+    def gates(self, sentences: Document) -> KumaraswamyGate:
+        """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask."""
+        with torch.inference_mode():
+            gates: KumaraswamyGate = self._selector(encode_words(self.encoder, sentences))
+        return gates
+
+    def _threshold(self, threshold: float | None) -> float:
+        return self.threshold if threshold is None else threshold
+
+    def _candidates(self, documents: Sequence[Document]) -> list[list[list[Candidate]]]:
+        return [
+            [
+                candidates(words, scores, not_names=self.model.not_names)
+                for words, scores in zip(sentences, rows, strict=True)
+            ]
+            for sentences, rows in zip(documents, self._scores(documents), strict=True)
+        ]
+
+    def _scores(self, documents: Sequence[Document]) -> list[list[Scores]]:
+        """Word scores by document and sentence; all documents share batches of like length."""
+        gates = iter(self._gate_scores([words for each in documents for words in each]))
+        return [self._combined(each, [next(gates) for _ in each]) for each in documents]
+
+    def _combined(self, sentences: Document, gates: list[Scores]) -> list[Scores]:
+        if not gates:
+            return []
+        seen = Observations.of(
+            sentences, ordinary=self.model.ordinary, not_names=self.model.not_names
+        )
+        scores = self.model.trust.combine(np.concatenate(gates), seen)
+        return np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
+
+    def _gate_scores(self, sentences: Document) -> list[Scores]:
+        rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
+        most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        for indices in batches_by_length(sentences, words_per_batch=most):
+            opened = self.gates([sentences[i] for i in indices]).prob_open().cpu().numpy()
+            ends = np.cumsum([len(sentences[i]) for i in indices])
+            for i, row in zip(indices, np.split(opened, ends[:-1]), strict=True):
+                rows[i] = row
+        return rows
+
+
+def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
+    """Texts with their sentences, as many together as make good batches."""
+    group: list[tuple[str, list[Sentence]]] = []
+    words = 0
+    for text in texts:
+        sentences = segment(text)
+        group.append((text, sentences))
+        words += sum(len(sentence.words) for sentence in sentences)
+        if words >= _WORDS_TOGETHER:
+            yield group
+            group, words = [], 0
+    if group:
+        yield group
+
+
+def _words(sentence: Sentence) -> list[str]:
+    return [word.text for word in sentence.words]
+
+
+def _span(text: str, sentence: Sentence, candidate: Candidate) -> Span:
+    start = sentence.words[candidate.start].start
+    end = sentence.words[candidate.end - 1].end
+    return Span(start, end, text[start:end], candidate.score)

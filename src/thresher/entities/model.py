@@ -1,0 +1,188 @@
+"""What a finder has learned, as a value and as a folder."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from thresher.encoders.protocol import Encoder
+from thresher.entities.fitting import Beliefs, Fitted
+from thresher.entities.selector import Selector
+from thresher.entities.settings import Settings
+from thresher.entities.views import Trust
+from thresher.errors import InputError
+from thresher.folders import write_folder
+
+FORMAT = 1
+_WEIGHTS, _WORDS, _CONFIG = "selector.safetensors", "ordinary.txt", "config.json"
+
+
+@dataclass(frozen=True)
+class FinderModel:
+    """The selector, how far to trust what, and what it was made from.
+
+    ordinary: words of the text it learned from that are not bursty
+    learned_from: counts and settings, for the model card
+    """
+
+    encoder: str
+    layer: int
+    selector: Selector
+    trust: Trust
+    threshold: float
+    ordinary: frozenset[str]
+    not_names: frozenset[str]
+    learned_from: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def fitted(
+        cls,
+        encoder: Encoder,
+        fitted: Fitted,
+        settings: Settings,
+        beliefs: Beliefs,
+        sentences: Sequence[Sequence[str]],
+    ) -> "FinderModel":
+        """A model from what fitting found out."""
+        return cls(
+            encoder=encoder.name,
+            layer=encoder.layer,
+            selector=fitted.selector,
+            trust=fitted.trust,
+            threshold=fitted.threshold,
+            ordinary=fitted.ordinary,
+            not_names=frozenset(beliefs.not_names),
+            learned_from={
+                "sentences": len(sentences),
+                "words": sum(map(len, sentences)),
+                "settings": asdict(settings),
+                "priors": list(beliefs.priors),
+                "names": len(beliefs.names),
+                "rates": dict(beliefs.rates),
+                "selected": beliefs.selected,
+            },
+        )
+
+    def checked_for(self, width: int) -> "FinderModel":
+        """This model, if its selector reads vectors of that width."""
+        expected = self.selector.norm.normalized_shape[0]
+        if expected != width:
+            raise InputError(
+                f"the model reads vectors of width {expected}; {self.encoder} gives {width}"
+            )
+        return self
+
+    def write(self, folder: Path) -> None:
+        """Write the model, whole or not at all. Weights are kept in half precision."""
+        half = {name: value.half().cpu() for name, value in self.selector.state_dict().items()}
+        contents = {
+            _WEIGHTS: save({name: value.contiguous() for name, value in half.items()}),
+            _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary)).encode(),
+        }
+        config = {
+            "format": FORMAT,
+            "encoder": self.encoder,
+            "layer": self.layer,
+            "hidden": self.selector.inner.out_features,
+            "form": self.selector.form,
+            "trust": asdict(self.trust),
+            "threshold": self.threshold,
+            "not_names": sorted(self.not_names),
+            "learned_from": self.learned_from,
+            "sha256": {name: _sha256(content) for name, content in contents.items()},
+        }
+        contents[_CONFIG] = (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode()
+        contents["README.md"] = self.card().encode()
+        write_folder(folder, contents)
+
+    @classmethod
+    def read(cls, folder: Path) -> "FinderModel":
+        """Read a model; what is missing, changed or from elsewhere is said in one line."""
+        config = _read_config(folder)
+        try:
+            contents = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _WORDS)}
+        except OSError as error:
+            raise InputError(f"the model {folder} is incomplete: {error}") from error
+        try:
+            for name, content in contents.items():
+                if _sha256(content) != config["sha256"][name]:
+                    raise InputError(f"{folder / name} was changed after the model was saved")
+            weights = {name: value.float() for name, value in load(contents[_WEIGHTS]).items()}
+            selector = _selector(weights, config["hidden"], config["form"])
+            return cls(
+                encoder=config["encoder"],
+                layer=config["layer"],
+                selector=selector,
+                trust=Trust(**config["trust"]),
+                threshold=float(config["threshold"]),
+                ordinary=frozenset(contents[_WORDS].decode().splitlines()),
+                not_names=frozenset(config["not_names"]),
+                learned_from=config["learned_from"],
+            )
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+            raise InputError(f"{folder / _CONFIG} does not describe a model: {error}") from error
+
+    def card(self) -> str:
+        """The model card."""
+        made = self.learned_from
+        return "\n".join(
+            [
+                "---",
+                "library_name: thresher",
+                "tags: [named-entities, unsupervised]",
+                "---",
+                "",
+                "# A Thresher entity finder",
+                "",
+                "Finds entities in text; trained on raw text with no labels.",
+                "",
+                f"- Encoder: `{self.encoder}`, layer {self.layer}, fed case-folded text.",
+                f"- Learned from {made.get('words', 0):,} words in "
+                f"{made.get('sentences', 0):,} sentences of raw text.",
+                f"- Priors: {', '.join(made.get('priors', []))}; "
+                f"{len(self.not_names)} words listed as not names.",
+                f"- Trust in the observed views, in log-odds: capital {self.trust.capital:+.2f}, "
+                f"lower case {self.trust.lower:+.2f}, repeated {self.trust.repeated:+.2f}.",
+                f"- Threshold: {self.threshold:.2f}, where expected F1 is largest on that text.",
+                "",
+                "```python",
+                "from thresher import EntityFinder",
+                'finder = EntityFinder.load("this-folder")',
+                "```",
+                "",
+            ]
+        )
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / _CONFIG
+    if not folder.is_dir():
+        raise InputError(f"there is no model folder {folder}")
+    try:
+        config = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{folder} is not a model: it has no {_CONFIG}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not valid JSON: {error}") from error
+    version = config.get("format") if isinstance(config, dict) else None
+    if version != FORMAT:
+        raise InputError(f"{path} has format {version!r}; this version reads format {FORMAT}")
+    return config  # type: ignore[no-any-return]
+
+
+def _selector(weights: dict[str, torch.Tensor], hidden: int, form: str) -> Selector:
+    selector = Selector(len(weights["norm.weight"]), hidden=hidden, form=form)
+    selector.load_state_dict(weights)
+    return selector
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
