@@ -1,0 +1,158 @@
+"""Raw text from wherever a user keeps it, streamed: a source may be larger than memory."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from thresher.errors import InputError
+from thresher.text.blocks import text_blocks
+from thresher.text.formats.conll import parse_conll
+from thresher.text.sources import STANDARD_INPUT, find_sources, format_of, open_source
+from thresher.text.words import Sentence, segment
+
+Report = Callable[[str], None]
+
+ROWS = 1024  # of a Parquet file, held at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and where it came from.
+
+    source: the file's name, "-" for standard input
+    number: its first line in the source, or its row in a Parquet file; from 1
+    offset: the characters of the source before it, where a source is cut in blocks
+    sentences: given where the source was already split; offsets are into `text`
+    """
+
+    text: str
+    source: str
+    number: int = 1
+    offset: int = 0
+    sentences: tuple[Sentence, ...] | None = None
+
+    @classmethod
+    def from_words(cls, words: Iterable[str], *, source: str, number: int = 1) -> Self:
+        """A sentence already split; its text is the words joined by single spaces."""
+        sentence = Sentence.from_words(words)
+        text = " ".join(word.text for word in sentence.words)
+        return cls(text, source, number, sentences=(sentence,))
+
+    def segmented(self) -> Sequence[Sentence]:
+        """The sentences that were given, or else those that `segment` finds."""
+        return segment(self.text) if self.sentences is None else self.sentences
+
+
+def read_texts(
+    sources: str | Path | Iterable[str | Path],
+    *,
+    format: str | None = None,  # noqa: A002
+    field: str = "text",
+    on_problem: Report | None = None,
+) -> Iterator[Document]:
+    """The documents of files, folders, patterns ("corpus/*.txt") and "-" for standard input.
+
+    format: text, jsonl, parquet or conll; by default what a file's name says
+    field: which field of a JSONL record, or column of a Parquet file, is the text
+    on_problem: told, in one line, of each line, record or file that had to be passed over; without
+        it the first of them raises `InputError`, as having nothing to read always does
+    """
+    if format is not None and format not in _READERS:
+        raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(_READERS))}")
+    names = find_sources(sources)  # now, so that a missing file is known before work starts
+    return _documents(names, format, field, on_problem)
+
+
+def _documents(
+    names: Sequence[str], given: str | None, field: str, on_problem: Report | None
+) -> Iterator[Document]:
+    found = False
+    for name in names:
+        read = _READERS[given or format_of(name)]
+        try:
+            for document in read(name, field, on_problem or _fail):
+                found = True
+                yield document
+        except InputError as error:
+            if on_problem is None or len(names) == 1:
+                raise
+            on_problem(str(error))
+    if not found:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise InputError(f"no text in {names[0]}{more}")
+
+
+def _fail(message: str) -> None:
+    raise InputError(message)
+
+
+def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:
+    offset = 0
+    with open_source(name) as stream:
+        for text, line in text_blocks(stream, name=name, report=report):
+            if not text.isspace():
+                yield Document(text, name, line, offset)
+            offset += len(text)
+
+
+def _read_jsonl(name: str, field: str, report: Report) -> Iterator[Document]:
+    with open_source(name) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.isspace():
+                continue
+            try:
+                text = _field_of(json.loads(line), field)
+            except (ValueError, RecursionError) as error:
+                reason = error if isinstance(error, InputError) else "not JSON in UTF-8"
+                report(f"{name} line {number}: {reason}")
+            else:
+                yield Document(text, name, number)
+
+
+def _field_of(record: object, field: str) -> str:
+    if not isinstance(record, dict):
+        raise InputError("not a JSON object")
+    if field not in record:
+        raise InputError(f"no field {field!r}; it has {', '.join(record) or 'none'}")
+    if not isinstance(text := record[field], str):
+        raise InputError(f"field {field!r} is not a string")
+    return text
+
+
+def _read_parquet(name: str, field: str, report: Report) -> Iterator[Document]:
+    if name == STANDARD_INPUT:
+        raise InputError("Parquet cannot be read from standard input; name a file")
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415 (an extra, slow to import)
+    except ImportError as error:
+        raise InputError("Parquet needs pyarrow: pip install 'thresher[parquet]'") from error
+    try:
+        with open_source(name) as stream, parquet.ParquetFile(stream) as file:
+            columns = file.schema_arrow.names
+            if field not in columns:
+                raise InputError(f"{name} has no column {field!r}; it has {', '.join(columns)}")
+            batches = file.iter_batches(batch_size=ROWS, columns=[field])
+            rows = (text for batch in batches for text in batch.column(0).to_pylist())
+            for number, text in enumerate(rows, 1):
+                if isinstance(text, str):
+                    yield Document(text, name, number)
+                else:
+                    report(f"{name} row {number}: column {field!r} is not a string")
+    except (ArrowException, UnicodeDecodeError) as error:
+        raise InputError(f"{name} is not a readable Parquet file") from error
+
+
+def _read_conll(name: str, _field: str, _report: Report) -> Iterator[Document]:
+    with open_source(name) as stream:
+        for sentence in parse_conll(stream, name=name, need_tags=False):
+            yield Document.from_words(sentence.words, source=name, number=sentence.line)
+
+
+_READERS = {
+    "text": _read_plain,
+    "jsonl": _read_jsonl,
+    "parquet": _read_parquet,
+    "conll": _read_conll,
+}

@@ -1,0 +1,1 @@
+"""Annotations as others write them: one module a format."""

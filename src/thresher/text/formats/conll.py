@@ -1,0 +1,116 @@
+"""CoNLL-like files: a word a line, its tag in some column, a blank line between sentences.
+
+People's files differ in everything else: tab or space, an index before the word, columns between or
+after, comments, IO, IOB1, IOB2, BIOES or BILOU tags. All are read; what is written is
+`word⇥B-ENT|I-ENT|O⇥score`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, islice
+from pathlib import Path
+from typing import NamedTuple
+
+from thresher.errors import InputError
+from thresher.text.annotations import TaggedSentence, check_spans
+from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
+from thresher.text.formats.tags import decode_tags, encode_tags
+from thresher.text.sources import open_source
+
+SAMPLE = 2000  # lines that decide the layout
+LABEL = "ENT"
+
+
+class _Row(NamedTuple):
+    line: int
+    word: str
+    tag: str
+
+
+def read_conll(
+    path: str | Path, *, layout: Layout | None = None, need_tags: bool = True
+) -> Iterator[TaggedSentence]:
+    """The sentences of a file, one at a time.
+
+    layout: found by itself where none is given
+    need_tags: if false, a file without tags will do; its sentences have no spans
+    """
+    with open_source(path) as stream:
+        yield from parse_conll(stream, name=str(path), layout=layout, need_tags=need_tags)
+
+
+def parse_conll(
+    raw: Iterable[bytes], *, name: str, layout: Layout | None = None, need_tags: bool = True
+) -> Iterator[TaggedSentence]:
+    """`read_conll` from lines of bytes; `name` is what messages call them."""
+    lines = _decoded(raw, name)
+    if layout is None:
+        sample = list(islice(lines, SAMPLE))
+        layout = detect_layout([line for _, line in sample], name=name)
+        lines = chain(sample, lines)
+    if need_tags and layout.tag is None:
+        raise InputError(f"{name}: no column holds tags such as O, B-PER or I-PER")
+    found = False
+    for between, group in groupby(lines, key=lambda line: _is_between(line[1])):
+        rows = [] if between else list(_rows(group, layout, name))
+        if rows:
+            found = True
+            yield _sentence(rows)
+    if not found:
+        raise InputError(f"{name} holds no sentences")
+
+
+def _decoded(raw: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(raw, 1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"{name} line {number}: not valid UTF-8") from None
+        yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def _is_between(line: str) -> bool:
+    return not line or line.isspace() or line.startswith(DOCUMENT)
+
+
+def _rows(lines: Iterable[tuple[int, str]], layout: Layout, name: str) -> Iterator[_Row]:
+    for number, line in lines:
+        cells = layout.cells(line)
+        fits = len(cells) == layout.columns
+        if line.startswith("#") and not (fits and layout.has_tag(cells)):
+            continue  # a comment; a word "#" has its tag
+        if fits and layout.is_range(cells):
+            continue
+        if problem := _problem(cells, layout):
+            raise InputError(f"{name} line {number}: {problem}: {line[:60]!r}")
+        yield _Row(number, cells[layout.word], "O" if layout.tag is None else cells[layout.tag])
+
+
+def _problem(cells: Sequence[str], layout: Layout) -> str | None:
+    if len(cells) != layout.columns:
+        return f"{len(cells)} columns where the file has {layout.columns}"
+    if not cells[layout.word]:
+        return "the word is empty"
+    if not layout.has_tag(cells):
+        return "no tag (O, or B- I- E- S- L- U- and a name) where the file has its tags"
+    return None
+
+
+def _sentence(rows: Sequence[_Row]) -> TaggedSentence:
+    spans, labels = decode_tags([row.tag for row in rows])
+    return TaggedSentence(tuple(row.word for row in rows), spans, labels, line=rows[0].line)
+
+
+def to_conll(
+    words: Sequence[str], spans: Sequence[tuple[int, int]], scores: Sequence[float]
+) -> str:
+    """One sentence as `word⇥B-ENT|I-ENT|O⇥score` lines, with the blank line that follows it.
+
+    spans: (start, end) in words   scores: one a word
+    """
+    check_spans(spans, len(words))
+    for word in words:
+        if not word or "\t" in word or "\n" in word:
+            raise InputError(f"a word of a CoNLL file has no tab or line break: {word!r}")
+    tags = encode_tags(spans, len(words), label=LABEL)
+    rows = zip(words, tags, scores, strict=True)
+    return "".join(f"{word}\t{tag}\t{score:.4f}\n" for word, tag, score in rows) + "\n"

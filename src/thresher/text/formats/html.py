@@ -1,0 +1,59 @@
+"""Texts with their spans highlighted, as one HTML page that needs no other file."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from thresher.text.annotations import Span
+
+_HEAD = """<!doctype html>
+<html lang="und">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --mark: 255 176 0; --page: #fdfdfb; --ink: #1c1c1a; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --mark: 214 130 0; --page: #191a1c; --ink: #e8e6e1; }}
+}}
+body {{ max-width: 44rem; margin: 2rem auto; padding: 0 1rem;
+  font: 1.05rem/1.7 system-ui, sans-serif; background: var(--page); color: var(--ink); }}
+p {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
+mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
+  background: rgb(var(--mark) / calc(.12 + .58 * var(--score))); }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+"""
+_FOOT = "</body>\n</html>\n"
+
+# HTML can hold neither control characters nor half a surrogate pair, not even escaped.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def to_html(
+    documents: Iterable[tuple[str, Sequence[Span]]], *, title: str = "Entities"
+) -> Iterator[str]:
+    """The pieces of a page: a paragraph a text, each span the brighter the higher its score."""
+    yield _HEAD.format(title=_safe(title))
+    for text, spans in documents:
+        yield f'<p dir="auto">{"".join(_highlighted(text, spans))}</p>\n'
+    yield _FOOT
+
+
+def _highlighted(text: str, spans: Sequence[Span]) -> Iterator[str]:
+    done = 0
+    for span in sorted(spans, key=lambda span: span.start):
+        if span.start < done or text[span.start : span.end] != span.text:
+            raise ValueError(f"not a span of this text, or one that overlaps another: {span}")
+        yield _safe(text[done : span.start])
+        score = f"{span.score:.2f}"
+        yield f'<mark style="--score:{score}" title="{score}">{_safe(span.text)}</mark>'
+        done = span.end
+    yield _safe(text[done:])
+
+
+def _safe(text: str) -> str:
+    return escape(_FORBIDDEN.sub("\ufffd", text))

@@ -1,0 +1,87 @@
+"""Which files a user means, and their bytes: files, folders, patterns, standard input, gzip."""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import IO, cast
+
+from thresher.errors import InputError
+
+STANDARD_INPUT = "-"
+
+SUFFIXES = {
+    "text": (".txt", ".text", ".md", ".rst"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet",),
+    "conll": (".conll", ".iob", ".iob2", ".bio", ".tsv"),
+}
+_FORMAT_OF = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+
+
+def format_of(name: str) -> str:
+    """The format that a file's name stands for; plain text where it says nothing."""
+    return _FORMAT_OF.get(_suffix(Path(name)), "text")
+
+
+def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
+    """The files meant by names of files, folders (searched to the bottom), patterns or "-"."""
+    given = [sources] if isinstance(sources, str | Path) else sources
+    names = [name for source in given for name in _meant_by(str(source))]
+    if not names:
+        raise InputError("no files were given")
+    return list(dict.fromkeys(names))
+
+
+def _meant_by(source: str) -> list[str]:
+    path = Path(source)
+    if source == STANDARD_INPUT:
+        return [source]
+    if path.is_dir():
+        return _texts_in(path)
+    if path.exists():
+        return [source]
+    if not any(mark in source for mark in "*?["):
+        raise InputError(f"no such file: {source}")
+    found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    if not (names := sorted(str(file) for file in found if file.is_file())):
+        raise InputError(f"no file matches {source}")
+    return names
+
+
+def _texts_in(folder: Path) -> list[str]:
+    names = [
+        str(file)
+        for file in sorted(folder.rglob("*"))
+        if _suffix(file) in _FORMAT_OF
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    ]
+    if not names:
+        raise InputError(f"no text in folder {folder}: looked for {', '.join(sorted(_FORMAT_OF))}")
+    return names
+
+
+def _suffix(path: Path) -> str:
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+@contextmanager
+def open_source(name: str | Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked if its name ends in .gz; of standard input for "-"."""
+    try:
+        with _opened(str(name)) as stream:
+            yield stream
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {name}: {reason}") from error
+
+
+def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
+    if name == STANDARD_INPUT:
+        return nullcontext(sys.stdin.buffer)
+    if name.endswith(".gz"):
+        return cast(IO[bytes], gzip.open(name))
+    return Path(name).open("rb")

@@ -1,0 +1,266 @@
+"""Raw text from files of all kinds, with true places and plain words about what is wrong."""
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.errors import InputError
+from thresher.text import Document, Sentence, read_texts
+from thresher.text.blocks import BLOCK, text_blocks
+
+
+@pytest.fixture
+def problems():
+    return []
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(name, content):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def read(*sources, **options):
+    return [(d.text, d.source, d.number) for d in read_texts(sources, **options)]
+
+
+def jsonl(*records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def write_parquet(name, columns):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table(columns), name, row_group_size=2)
+    return name
+
+
+class TestPlainText:
+    def test_is_one_document_where_it_is_short(self):
+        assert read(write("a.txt", "Marie left.\n\nSo.\n")) == [
+            ("Marie left.\n\nSo.\n", "a.txt", 1)
+        ]
+
+    def test_an_unknown_name_is_plain_text(self):
+        assert read(write("README", "Marie")) == [("Marie", "README", 1)]
+
+    def test_a_byte_order_mark_is_no_part_of_it_and_line_ends_are(self):
+        assert read(write("a.txt", "\ufeffMarie\r\nleft\r")) == [("Marie\r\nleft\r", "a.txt", 1)]
+
+    def test_a_long_file_comes_in_blocks_with_true_offsets_and_lines(self):
+        text = "".join(f"Paragraph {i} of é words.\n\n" for i in range(40_000))
+        documents = list(read_texts(write("long.txt", text)))
+        assert len(documents) > 2
+        assert max(len(d.text.encode()) for d in documents) <= 2 * BLOCK
+        for d in documents:
+            assert text[d.offset : d.offset + len(d.text)] == d.text
+            assert text[: d.offset].count("\n") + 1 == d.number
+            assert d.text.endswith("\n\n")
+
+    def test_a_bad_line_is_reported_and_the_rest_read(self, problems):
+        write("a.txt", b"good\nb\xe9d and more words\ngood\n")
+        assert (
+            read("a.txt", on_problem=problems.append)[0][0]
+            == "good\nb\ufffdd and more words\ngood\n"
+        )
+        assert problems == ["a.txt line 2: not valid UTF-8; its bad bytes are read as U+FFFD"]
+
+    def test_a_bad_line_is_an_error_where_nobody_is_told(self):
+        with pytest.raises(InputError, match=r"a.txt line 1: not valid UTF-8"):
+            read(write("a.txt", b"d\xe9j\xe0 " + b"and more words " * 9))
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (b"\x7fELF\x00\x01text", r"a.txt is not text: it has NUL bytes"),
+            ("Marie".encode("utf-16"), r"a.txt is UTF-16 text; convert it to UTF-8"),
+            (bytes(range(128, 256)) * 9, r"a.txt is not UTF-8 text"),
+            (b"", r"no text in a.txt"),
+            (b" \n\n\t", r"no text in a.txt"),
+            (b"\xef\xbb\xbf", r"no text in a.txt"),
+        ],
+    )
+    def test_a_file_that_is_no_text_is_refused(self, content, message, problems):
+        with pytest.raises(InputError, match=message):
+            read(write("a.txt", content), on_problem=problems.append)
+
+
+@given(st.text(), st.integers(4, 40))
+def test_blocks_are_the_text_in_pieces_of_bounded_size(text, size):
+    text = text.replace("\x00", "").removeprefix("\ufeff")
+    raw = text.encode(errors="replace")
+    text = raw.decode()
+    if text.count("\ufffd") > 0.1 * min(len(raw), size):
+        return
+    blocks = list(text_blocks(io.BytesIO(raw), name="x", report=pytest.fail, size=size))
+    assert "".join(block for block, _ in blocks) == text
+    assert all(0 < len(block.encode()) <= 2 * size for block, _ in blocks)
+    done = 0
+    for block, line in blocks:
+        assert line == text[:done].count("\n") + 1
+        done += len(block)
+
+
+class TestJsonLines:
+    def test_each_record_is_a_document(self):
+        name = write(
+            "a.jsonl",
+            "\ufeff" + jsonl({"text": "Marie"}, {"text": ""}) + "\n" + jsonl({"text": "é"}),
+        )
+        assert read(name) == [("Marie", name, 1), ("", name, 2), ("é", name, 4)]
+
+    def test_the_field_can_be_chosen(self):
+        assert read(write("a.jsonl", jsonl({"body": "Marie"})), field="body")[0][0] == "Marie"
+
+    def test_bad_lines_are_reported_and_the_rest_read(self, problems):
+        lines = [b'{"text": "ok"}', b"{oops", b"[1]", b'{"id": 1, "body": "x"}', b'{"text": 3}',
+                 b'{"text": "\xff"}', b"[" * 200_000, b"{}", b'{"text": "ok too"}']  # fmt: skip
+        write("a.jsonl", b"\n".join(lines))
+        assert [number for _, _, number in read("a.jsonl", on_problem=problems.append)] == [1, 9]
+        assert problems == [
+            "a.jsonl line 2: not JSON in UTF-8",
+            "a.jsonl line 3: not a JSON object",
+            "a.jsonl line 4: no field 'text'; it has id, body",
+            "a.jsonl line 5: field 'text' is not a string",
+            "a.jsonl line 6: not JSON in UTF-8",
+            "a.jsonl line 7: not JSON in UTF-8",
+            "a.jsonl line 8: no field 'text'; it has none",
+        ]
+
+    def test_a_file_with_no_usable_line_is_refused(self, problems):
+        with pytest.raises(InputError, match=r"no text in a.jsonl"):
+            read(write("a.jsonl", jsonl({"body": "x"})), on_problem=problems.append)
+        assert len(problems) == 1
+
+
+class TestParquet:
+    def test_each_row_is_a_document(self, problems):
+        name = write_parquet("a.parquet", {"text": ["Marie", None, "left", ""], "id": [1, 2, 3, 4]})
+        rows = read(name, on_problem=problems.append)
+        assert rows == [("Marie", name, 1), ("left", name, 3), ("", name, 4)]
+        assert problems == ["a.parquet row 2: column 'text' is not a string"]
+
+    def test_a_missing_column_is_refused_with_those_there_are(self):
+        name = write_parquet("a.parquet", {"body": ["x"], "id": [1]})
+        with pytest.raises(InputError, match=r"a.parquet has no column 'text'; it has body, id"):
+            read(name)
+
+    def test_what_only_looks_like_parquet_is_refused(self):
+        pytest.importorskip("pyarrow")
+        with pytest.raises(InputError, match=r"a.parquet is not a readable Parquet file"):
+            read(write("a.parquet", b"PAR1 no PAR1"))
+
+    def test_standard_input_is_refused(self):
+        with pytest.raises(InputError, match="cannot be read from standard input"):
+            read("-", format="parquet")
+
+    def test_without_pyarrow_the_command_that_helps_is_named(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        with pytest.raises(InputError, match=r"pip install 'thresher\[parquet\]'"):
+            read(write("a.parquet", b"PAR1"))
+
+
+class TestConll:
+    def test_each_sentence_is_a_document_already_split(self):
+        write("a.conll", "# one\nMarie\tB-PER\nleft\tO\n\nN. Y.\tO\n")
+        first, second = read_texts("a.conll")
+        assert (first.text, first.number) == ("Marie left", 2)
+        assert first.segmented() == (Sentence.from_words(["Marie", "left"]),)
+        assert [word.text for word in second.segmented()[0].words] == ["N. Y."]
+
+    def test_any_file_is_read_so_if_told(self):
+        assert read(write("a.txt", "Marie O\nleft O\n"), format="conll") == [
+            ("Marie left", "a.txt", 1)
+        ]
+
+
+class TestSources:
+    def test_a_folder_is_searched_to_the_bottom_for_text(self):
+        for name in (
+            "c/b.txt",
+            "c/a.jsonl",
+            "c/d/e.md",
+            "c/x.png",
+            "c/.hidden.txt",
+            "c/.git/f.txt",
+        ):
+            write(name, jsonl({"text": "x"}))
+        assert [Path(d.source).as_posix() for d in read_texts("c")] == [
+            "c/a.jsonl",
+            "c/b.txt",
+            "c/d/e.md",
+        ]
+
+    def test_patterns_are_expanded_in_order(self, folder):
+        for name in ("c/b.txt", "c/a.txt", "c/d/e.txt"):
+            write(name, name)
+        assert [text for text, _, _ in read("c/*.txt")] == ["c/a.txt", "c/b.txt"]
+        assert [text for text, _, _ in read(f"{folder}/**/e.txt")] == ["c/d/e.txt"]
+
+    def test_a_file_named_twice_is_read_once_and_names_may_have_brackets(self):
+        assert len(read(write("a[1].txt", "x"), "a[1].txt")) == 1
+
+    def test_a_single_name_or_path_will_do(self):
+        write("a.txt", "x")
+        assert len(list(read_texts("a.txt"))) == len(list(read_texts(Path("a.txt")))) == 1
+
+    @pytest.mark.parametrize("form", ["text", "jsonl"])
+    def test_a_dash_is_standard_input(self, form, monkeypatch):
+        content = b"Marie" if form == "text" else b'{"text": "Marie"}'
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+        assert read("-", format=form) == [("Marie", "-", 1)]
+
+    def test_gzip_is_unpacked(self):
+        assert read(write("a.txt.gz", gzip.compress(b"Marie")))[0][0] == "Marie"
+        assert read(write("a.jsonl.gz", gzip.compress(b'{"text": "Marie"}')))[0][0] == "Marie"
+
+    @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"Marie" * 999)[:-20]])
+    def test_broken_gzip_is_refused(self, content):
+        with pytest.raises(InputError, match=r"cannot read a.txt.gz"):
+            read(write("a.txt.gz", content))
+
+    def test_what_is_missing_is_known_before_anything_is_read(self):
+        write("a.txt", "x")
+        Path("empty").mkdir()
+        for source, message in {
+            "none.txt": r"no such file: none.txt",
+            "*.jsonl": r"no file matches \*.jsonl",
+            "empty": r"no text in folder empty: looked for .*\.txt",
+        }.items():
+            with pytest.raises(InputError, match=message):
+                read_texts(["a.txt", source])
+        with pytest.raises(InputError, match="no files were given"):
+            read_texts([])
+
+    def test_an_unknown_format_is_refused_with_the_choices(self):
+        with pytest.raises(
+            InputError, match="unknown format 'xml'; choose from conll, jsonl, parquet, text"
+        ):
+            read_texts("a.txt", format="xml")
+
+    def test_one_bad_file_among_several_is_reported_and_the_rest_read(self, problems):
+        names = [write("a.txt", b"\x00"), write("b.txt", "x"), write("c.txt", "")]
+        assert read(*names, on_problem=problems.append) == [("x", "b.txt", 1)]
+        assert problems == ["a.txt is not text: it has NUL bytes"]
+
+    def test_several_files_without_any_text_are_refused(self, problems):
+        with pytest.raises(InputError, match=r"no text in a.txt and 1 more"):
+            read(write("a.txt", ""), write("b.txt", ""), on_problem=problems.append)
+
+
+def test_a_document_is_segmented_where_it_was_not_split():
+    assert len(Document("One. Two.", "a.txt").segmented()) == 2
