@@ -267,6 +267,27 @@ def test_groups_of_very_different_sizes_agree_with_linear_programming(seed):
         torch.testing.assert_close((size * solution[0]) @ fires / (size @ fires), rates)
 
 
+# Seeds that a search without scaling, without shorter steps or with a coarse idea of zero fails.
+@pytest.mark.parametrize("seed", [12, 56, 68, 263, 284, 594, 648])
+def test_rates_taken_from_a_distribution_are_met_from_one_item_to_a_billion(seed):
+    generator = torch.Generator().manual_seed(seed)
+
+    def uniform(*shape):
+        return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+    fires = uniform(150, 20) < uniform(20)
+    if seed % 2:
+        fires = fires.cumsum(1) > 0
+    fires = torch.unique(fires[:, fires.any(0)], dim=0).double()
+    fires = torch.cat([fires, fires[:, :3]], dim=1)  # some expectations twice
+    size = (10 ** (9 * uniform(len(fires)))).round()
+    p = torch.where(uniform(len(fires)) < 0.5, uniform(len(fires)), uniform(len(fires)).round())
+    solution = solve(Problem(fires, size, (size * p) @ fires))
+    assert solution is not None
+    missed = (size * (solution[0] - p)) @ fires / (size @ fires)
+    assert missed.abs().max() < 2e-9
+
+
 def test_a_search_that_does_not_settle_says_so(monkeypatch):
     monkeypatch.setattr(dual, "MAX_STEPS", 1)
     with pytest.raises(RuntimeError, match="not met within 1e-09 after 1 Newton steps"):

@@ -25,18 +25,20 @@ def gain_by_search(model, features, target, place):
         weight[place] += alpha
         return LogLinear(weight, model.penalty).objective(features, target)
 
-    return objective(0) - minimize_scalar(objective).fun
+    bracket = (0.0, -float(model.weight[place]))
+    return objective(0) - minimize_scalar(objective, bracket=bracket, tol=1e-12).fun
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1e-2])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_gains_are_what_a_search_over_one_weight_finds(penalty, sparse):
+@pytest.mark.parametrize("astray", [1.0, 9.0, 3000.0])  # a bare Newton step would leave for good
+def test_gains_are_what_a_search_over_one_weight_finds(penalty, sparse, astray):
     features, target = planted()
-    weight = torch.linspace(-1, 1, 8, dtype=torch.float64)
+    weight = torch.linspace(-astray, astray, 8, dtype=torch.float64)
     model = LogLinear(weight, penalty)
     gains = feature_gains(model, features.to_sparse() if sparse else features, target)
     searched = [gain_by_search(model, features, target, place) for place in range(8)]
-    assert gains.tolist() == pytest.approx(searched, abs=1e-9)
+    assert gains.tolist() == pytest.approx(searched, abs=1e-8)
 
 
 @pytest.mark.parametrize("factor", [1e-4, 1e4])
@@ -108,6 +110,14 @@ def test_selection_stops_when_nothing_gains_enough():
     assert nothing.model.weight.tolist() == [0] * 8
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_no_feature_is_chosen_twice_though_rounding_leaves_it_a_gain(seed):
+    features, target = planted(seed=seed)
+    features[:, :, :5] = 0
+    selection = select_features(features, target, penalty=1e-3, count=8, min_gain=-1.0)
+    assert sorted(selection.chosen) == list(range(8))
+
+
 def test_none_may_be_asked_for():
     features, target = planted()
     assert select_features(features, target, penalty=1e-3, count=0).chosen == ()
@@ -125,3 +135,9 @@ def test_more_features_than_there_are_is_refused(count):
     features, target = planted()
     with pytest.raises(ValueError, match=f"count must lie in 0 … 8, got {count}"):
         select_features(features, target, penalty=1e-3, count=count)
+
+
+def test_targets_that_are_no_classes_are_refused():
+    features, _ = planted()
+    with pytest.raises(ValueError, match=r"target must lie in 0 … 2, got 3 … 5"):
+        select_features(features, torch.tensor([3, 5] * 75), penalty=1.0, count=1)

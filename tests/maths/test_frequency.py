@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thresher.maths.frequency import (
@@ -54,6 +54,7 @@ def test_filters_keep_the_sinusoids_of_their_frequencies(name, width):
     torch.testing.assert_close(apply(h), by_definition(h, keep))
 
 
+@settings(deadline=None)
 @given(width=widths, cutoff=fractions)
 def test_low_and_high_pass_share_out_the_vector(width, cutoff):
     h = vectors(3, width)
@@ -62,6 +63,7 @@ def test_low_and_high_pass_share_out_the_vector(width, cutoff):
     torch.testing.assert_close((low * high).sum(-1), torch.zeros(3, dtype=h.dtype))
 
 
+@settings(deadline=None)
 @given(width=widths, cutoffs=st.tuples(fractions, fractions))
 def test_low_band_and_high_pass_share_out_the_vector(width, cutoffs):
     first, second = sorted(cutoffs)

@@ -3,7 +3,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy as scipy_entropy
 
@@ -49,6 +49,7 @@ def pairs(draw):
 
 
 @pytest.mark.parametrize("base", [2.0, math.e, 10.0])
+@settings(deadline=None)
 @given(p=distributions)
 def test_entropy_agrees_with_scipy(p, base):
     assert entropy(p, base=base).item() == pytest.approx(scipy_entropy(p, base=base), abs=1e-12)
@@ -79,12 +80,14 @@ def test_entropy_is_taken_along_dim():
 # Cross-entropy and Kullback–Leibler
 
 
+@settings(deadline=None)
 @given(pair=pairs())
 def test_no_code_beats_the_entropy(pair):
     p, q = pair
     assert entropy(p) <= cross_entropy(p, q) + 1e-12
 
 
+@settings(deadline=None)
 @given(pair=pairs())
 def test_divergence_is_cross_entropy_minus_entropy_and_agrees_with_scipy(pair):
     p, q = pair
@@ -93,6 +96,7 @@ def test_divergence_is_cross_entropy_minus_entropy_and_agrees_with_scipy(pair):
     assert divergence.item() == pytest.approx(scipy_entropy(p, q, base=2), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(p=distributions)
 def test_divergence_from_itself_is_zero(p):
     assert kullback_leibler(p, p).item() == 0
@@ -138,6 +142,7 @@ def test_cross_entropy_of_a_softmax_is_its_negative_log_likelihood(dtype):
     )
 
 
+@settings(deadline=None)
 @given(y=st.floats(0, 1), p=st.floats(1e-9, 1 - 1e-9))
 def test_binary_cross_entropy_is_that_of_two_coins(y, p):
     measured = binary_cross_entropy(double(y), double(p))
@@ -165,6 +170,7 @@ def test_surprisal_counts_bits_and_its_mean_is_the_entropy():
     assert surprisal(double(math.exp(-3)), base=math.e).item() == pytest.approx(3)
 
 
+@settings(deadline=None)
 @given(pair=pairs())
 def test_perplexity_is_two_to_the_cross_entropy_in_any_unit(pair):
     p, q = pair
@@ -254,6 +260,7 @@ def test_a_rate_of_nonsense_is_refused(log_prob, lengths, message):
 # Rényi
 
 
+@settings(deadline=None)
 @given(p=distributions, alpha=st.floats(0, 20))
 def test_renyi_entropy_is_its_formula(p, alpha):
     possible = p[p > 0]
@@ -280,6 +287,7 @@ def test_renyi_entropy_runs_smoothly_into_shannons(step, dtype):
     assert (beside <= entropy(p).item() + 1e-6) if step > 0 else (beside >= entropy(p) - 1e-6)
 
 
+@settings(deadline=None)
 @given(p=distributions, alphas=st.tuples(st.floats(0, 30), st.floats(0, 30)))
 def test_renyi_entropy_never_rises_with_its_order(p, alphas):
     low, high = sorted(alphas)

@@ -146,12 +146,20 @@ def test_the_objective_is_its_formula_and_smallest_at_the_fit():
         assert moved.objective(features, target) > model.objective(features, target)
 
 
-@pytest.mark.parametrize("factor", [1e-3, 1e3])
-def test_features_of_any_scale_give_the_same_model(factor):
+@pytest.mark.parametrize("factor", [1e-12, 1e-3, 1e3, 1e12])
+@pytest.mark.parametrize("penalty", [0.0, 1e-3])
+def test_features_of_any_scale_give_the_same_model(factor, penalty):
     features, target = random_features()
-    plain = fit_log_linear(features, target, penalty=1e-3)
-    scaled = fit_log_linear(factor * features, target, penalty=1e-3 * factor**2)
+    plain = fit_log_linear(features, target, penalty=penalty)
+    scaled = fit_log_linear(factor * features, target, penalty=penalty * factor**2)
     torch.testing.assert_close(scaled.weight * factor, plain.weight, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_features_of_any_scale_are_found_separable(factor):
+    x = factor * torch.tensor([[1.0], [2.0], [-1.0], [-2.0]], dtype=torch.float64)
+    with pytest.raises(SeparableDataError):
+        fit_log_linear(outer_features(x, 2), torch.tensor([1, 1, 0, 0]), penalty=0)
 
 
 def test_float32_features_and_single_items_are_fitted():

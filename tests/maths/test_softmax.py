@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thresher.maths.information import cross_entropy, entropy
@@ -28,6 +28,7 @@ def random_logits(*shape, seed=0):
 
 
 @BOTH
+@settings(deadline=None)
 @given(logits=logit_lists, temperature=temperatures)
 def test_it_is_its_formula(function, logits, temperature):
     peak = max(logits)
@@ -55,6 +56,7 @@ def test_gradients_agree_with_finite_differences(function):
 # Its promises
 
 
+@settings(deadline=None)
 @given(logits=logit_lists, temperature=temperatures)
 def test_it_is_monotone(logits, temperature):
     z = double(*logits)
@@ -65,6 +67,7 @@ def test_it_is_monotone(logits, temperature):
     assert softmax(raised, temperature=temperature)[0] >= p[0]
 
 
+@settings(deadline=None)
 @given(logits=logit_lists, shift=st.floats(-1e3, 1e3), temperature=temperatures)
 def test_it_does_not_see_translation(logits, shift, temperature):
     z = double(*logits)
@@ -95,6 +98,7 @@ def test_parameters_minus_any_vector_are_the_same_model_so_minima_are_not_unique
     torch.testing.assert_close(gradient(theta - psi), gradient(theta))
 
 
+@settings(deadline=None)
 @given(logits=logit_lists, pair=st.tuples(temperatures, temperatures))
 def test_entropy_rises_with_temperature(logits, pair):
     low, high = sorted(pair)

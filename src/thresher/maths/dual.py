@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 TOLERANCE = 1e-9  # of a rate: met when this near, contradictory when nothing comes this near
+ROUNDING = 1e-12  # of a rate: so near to none or to all, it forces its items
 MAX_STEPS = 200  # of Newton's method, which takes about 25 on hard problems
 RIDGE = 1e-14  # relative to the largest curvature: redundant expectations leave some at zero
 
@@ -85,22 +86,22 @@ def solve(problem: Problem) -> tuple[Tensor, Tensor] | None:
 def _forced(problem: Problem) -> Tensor | None:
     """0 or 1 for each group to which one expectation leaves no choice, NaN for the others.
 
-    Fixing some groups may leave others no choice, so repeat until nothing changes. None if a
-    group is forced both ways, or an expectation asks for more than there is.
+    Fixing some groups may leave others no choice, so repeat until nothing changes. None if an
+    expectation then asks for fewer or more than can be.
     """
-    fires, slack = problem.fires, TOLERANCE * problem.count
+    fires, count = problem.fires, problem.count
     value = torch.full_like(problem.size, torch.nan)
     while True:
         free = value.isnan()
         room = (problem.size * free) @ fires
         left = -problem.excess(value.nan_to_num())
-        zero = free & fires[:, left <= slack].any(1)
-        one = free & fires[:, left >= room - slack].any(1)
-        impossible = (left < -slack) | (left > room + slack)
-        if bool(impossible.any()) or bool((zero & one).any()):
+        if bool(((left < -TOLERANCE * count) | (left > room + TOLERANCE * count)).any()):
             return None
+        zero = free & fires[:, left <= ROUNDING * count].any(1)
+        one = free & fires[:, left >= room - ROUNDING * count].any(1)
         if not bool((zero | one).any()):
             return value
+        # A group forced both ways asks too much of one side, which the next round will find.
         value = value.masked_fill(zero, 0).masked_fill(one, 1)
 
 

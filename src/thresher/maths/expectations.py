@@ -77,8 +77,8 @@ def maximum_entropy(
     problem = Problem(fires, size, target=rate * (size @ fires))
     solution = solve(problem)
     if solution is None:
-        names = list(stated)
-        conflict = {names[k]: stated[names[k]] for k in _smallest_conflict(problem)}
+        order = list(stated)
+        conflict = {order[k]: stated[order[k]] for k in _smallest_conflict(problem)}
         raise ContradictoryExpectationsError(conflict, counts)
     probability, weights = solution
     named = dict(zip(stated, weights.tolist(), strict=True))

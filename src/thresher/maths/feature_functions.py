@@ -56,6 +56,20 @@ def as_matrix(features: Tensor) -> Tensor:
     return _sparse(indices, _finite(features.values().double()), (items * classes, width))
 
 
+def check_target(features: Tensor, target: Tensor) -> None:
+    """Refuse a target that is not one class for each item of the features."""
+    if features.dim() != 3 or 0 in features.shape:
+        shape = tuple(features.shape)
+        raise ValueError(f"features must be (items, classes, features), none 0, got {shape}")
+    items, classes, _ = features.shape
+    if target.shape != (items,) or target.dtype != torch.long:
+        given = f"{tuple(target.shape)} of {target.dtype}"
+        raise ValueError(f"target must be ({items},) of torch.int64, got {given}")
+    least, greatest = int(target.min()), int(target.max())
+    if least < 0 or greatest >= classes:
+        raise ValueError(f"target must lie in 0 … {classes - 1}, got {least} … {greatest}")
+
+
 def _finite(values: Tensor) -> Tensor:
     astray = ~values.isfinite()
     if bool(astray.any()):

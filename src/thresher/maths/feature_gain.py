@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from thresher.maths.feature_functions import check_target
 from thresher.maths.loglinear import LogLinear, fit_log_linear
 
 MAX_STEPS = 100  # of Newton's method in one dimension
@@ -39,6 +40,7 @@ def select_features(
 
     features: (items, classes, features), dense or sparse   target: (items,), class indices
     """
+    check_target(features, target)
     if not 0 <= count <= features.shape[2]:
         raise ValueError(f"count must lie in 0 … {features.shape[2]}, got {count}")
     nothing = torch.zeros(features.shape[2], dtype=torch.float64, device=features.device)
@@ -77,26 +79,40 @@ def feature_gains(model: LogLinear, features: Tensor, target: Tensor) -> Tensor:
 def _gains_of_block(
     model: LogLinear, features: Tensor, places: Tensor, target: Tensor, log_prob: Tensor
 ) -> Tensor:
-    """The gains of some features at once, by Newton's method on each α."""
+    """The gains of some features at once."""
     block = features.index_select(2, places)
     block = (block.to_dense() if block.is_sparse else block).double()  # (items, classes, block)
-    weight, penalty = model.weight[places], model.penalty
     shown = block[torch.arange(len(target), device=target.device), target].mean(0)
+    weight, penalty = model.weight[places], model.penalty
+    alpha = _best_steps(block, shown, log_prob, weight, penalty)
+    log_mean = (log_prob[:, :, None] + alpha * block).logsumexp(1).mean(0)
+    return alpha * shown - log_mean - penalty * (weight * alpha + alpha.square() / 2)
+
+
+def _best_steps(
+    block: Tensor, shown: Tensor, log_prob: Tensor, weight: Tensor, penalty: float
+) -> Tensor:
+    """The α that minimises J(w + α·e_j), for each feature of the block by itself.
+
+    Newton's method between what is known to lie below and above, halving where it would leave.
+    """
     reach = block.abs().amax((0, 1)).clamp_min(1e-300)
     alpha = torch.zeros_like(shown)
+    longest = 1000 / reach  # where curvature has vanished, a step may not overflow the exponent
+    low, high = torch.full_like(shown, -torch.inf), torch.full_like(shown, torch.inf)
     for _ in range(MAX_STEPS):
         tilted = (log_prob[:, :, None] + alpha * block).softmax(1)
         mean = (tilted * block).sum(1, keepdim=True)
         slope = shown - mean.mean((0, 1)) - penalty * (weight + alpha)
-        if bool((slope.abs() <= 1e-12 * reach).all()):
+        settled = slope.abs() <= 1e-12 * reach
+        if bool(settled.all()):
             break
+        low, high = torch.where(slope > 0, alpha, low), torch.where(slope < 0, alpha, high)
         curvature = (tilted * (block - mean).square()).sum(1).mean(0) + penalty
-        # Steps this short change the curvature by a factor of e at most, so each of Newton's
-        # leaves at most e − 2 of the slope, and none can run away.
-        step = slope / curvature.clamp_min(1e-300)
-        alpha = alpha + step.clamp(-0.5 / reach, 0.5 / reach)
-    log_mean = (log_prob[:, :, None] + alpha * block).logsumexp(1).mean(0)
-    return alpha * shown - log_mean - penalty * (weight * alpha + alpha.square() / 2)
+        newton = alpha + (slope / curvature.clamp_min(1e-300)).clamp(-longest, longest)
+        inside = (newton > low) & (newton < high)
+        alpha = torch.where(settled, alpha, torch.where(inside, newton, (low + high) / 2))
+    return alpha
 
 
 def _fit_on(chosen: list[int], features: Tensor, target: Tensor, penalty: float) -> LogLinear:

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from thresher.maths.feature_functions import as_matrix, binary_features
+from thresher.maths.feature_functions import as_matrix, binary_features, check_target
 from thresher.maths.separability import SeparableDataError, separating_direction
 
-MAX_STEPS = 2000  # of L-BFGS
-GOAL = 1e-10  # the gradient at which L-BFGS stops, relative to the largest feature
+MAX_STEPS = 1000  # of L-BFGS
+GOAL = 1e-10  # the gradient at which L-BFGS stops, where the largest feature is 1
 CONVERGED = 1e-7  # the gradient that counts as zero: the rounding of J may stop it before GOAL
 
 
@@ -58,16 +58,19 @@ def fit_log_linear(features: Tensor, target: Tensor, *, penalty: float) -> LogLi
 
     features: (items, classes, features), dense or sparse   target: (items,), class indices
     """
-    _check(features, target, penalty)
+    if not 0 <= penalty < math.inf:
+        raise ValueError(f"penalty must be at least 0 and finite, got {penalty}")
+    check_target(features, target)
     matrix = as_matrix(features)
+    scale = _largest(matrix)  # w·φ = (w·scale)·(φ/scale): the search sees features up to 1
     observed = torch.nn.functional.one_hot(target, features.shape[1]).double()
-    weight = _minimum(matrix, observed, penalty)
+    weight, slope = _minimum(matrix / scale, observed, penalty / scale**2)
+    weight = weight / scale
     if penalty == 0:
         direction = separating_direction(features, target, weight)
         if direction is not None:
             raise SeparableDataError(direction)
-    slope = float(_objective(weight, matrix, observed, penalty)[1].abs().max())
-    if not slope <= CONVERGED * _scale(matrix):
+    if not slope <= CONVERGED:  # NaN included
         raise RuntimeError(f"no minimum of J in {MAX_STEPS} steps: its gradient is still {slope}")
     return LogLinear(weight, penalty)
 
@@ -87,8 +90,8 @@ def fit_binary_classifiers(x: Tensor, labels: Tensor, *, penalty: float) -> list
     return [fit_log_linear(features, y.long(), penalty=penalty) for y in labels.unbind(1)]
 
 
-def _minimum(matrix: Tensor, observed: Tensor, penalty: float) -> Tensor:
-    """Where L-BFGS ends: at the minimum of J, or far away if there is none."""
+def _minimum(matrix: Tensor, observed: Tensor, penalty: float) -> tuple[Tensor, float]:
+    """Where L-BFGS ends, and the largest slope there: far away if there is no minimum."""
     weight = observed.new_zeros(matrix.shape[1]).requires_grad_()
 
     def closure() -> float:
@@ -98,12 +101,13 @@ def _minimum(matrix: Tensor, observed: Tensor, penalty: float) -> Tensor:
     search: torch.optim.Optimizer = torch.optim.LBFGS(
         [weight],
         max_iter=MAX_STEPS,
-        tolerance_grad=GOAL * _scale(matrix),
+        tolerance_grad=GOAL,
         tolerance_change=1e-16,  # go on until J no longer changes
         line_search_fn="strong_wolfe",
     )
     search.step(closure)
-    return weight.detach()
+    found = weight.detach()
+    return found, float(_objective(found, matrix, observed, penalty)[1].abs().max())
 
 
 def _objective(
@@ -119,24 +123,7 @@ def _objective(
     return float(loss), matrix.T @ surplus.flatten() + penalty * weight
 
 
-def _scale(matrix: Tensor) -> float:
-    """The largest feature, or one if that is larger: gradients are measured against it."""
+def _largest(matrix: Tensor) -> float:
+    """The largest feature in absolute value, or 1 if none ever fires."""
     values = matrix.values() if matrix.is_sparse else matrix
-    return max(1.0, float(values.abs().max())) if values.numel() else 1.0
-
-
-def _check(features: Tensor, target: Tensor, penalty: float) -> None:
-    if not 0 <= penalty < math.inf:
-        raise ValueError(f"penalty must be at least 0 and finite, got {penalty}")
-    if features.dim() != 3 or 0 in features.shape:
-        shape = tuple(features.shape)
-        raise ValueError(f"features must be (items, classes, features), none 0, got {shape}")
-    items, classes, _ = features.shape
-    if target.shape != (items,) or target.dtype != torch.long:
-        given = f"{tuple(target.shape)} of {target.dtype}"
-        raise ValueError(
-            f"target must be ({items},) of torch.int64, one class an item, got {given}"
-        )
-    if int(target.min()) < 0 or int(target.max()) >= classes:
-        extremes = f"{int(target.min())} … {int(target.max())}"
-        raise ValueError(f"target must lie in 0 … {classes - 1}, got {extremes}")
+    return float(values.abs().max()) or 1.0 if values.numel() else 1.0

@@ -31,6 +31,7 @@ def separating_direction(features: Tensor, target: Tensor, weight: Tensor) -> Te
     away along it: the rivals that d beats have all but vanished, and those it leaves alone have
     kept some probability. So the candidates are what is left of the weights when they may not
     move the margins of the survivors; the inequalities decide. None if no candidate meets them.
+    The price is the eigenvectors of a matrix (features, features).
 
     features: (items, classes, features)   target: (items,)   weight: (features,)
     """
@@ -39,12 +40,13 @@ def separating_direction(features: Tensor, target: Tensor, weight: Tensor) -> Te
     truth = torch.arange(items, device=target.device) * classes + target
     margins = matrix.index_select(0, truth.repeat_interleave(classes)) - matrix
     prob = (matrix @ weight).view(items, classes).softmax(1).flatten()
+    noise = ROUNDING * float((margins @ weight).abs().max())
     for survival in SURVIVAL:
         survivors = (prob > survival).nonzero().flatten()
         direction = weight - _projection(weight, margins, survivors)
         won = margins @ direction
         largest = float(won.max())
-        if largest > ROUNDING * float(weight.abs().max()) and won.min() >= -ROUNDING * largest:
+        if largest > noise and float(won.min()) >= -ROUNDING * largest:
             return direction
     return None
 
