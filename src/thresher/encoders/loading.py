@@ -28,8 +28,10 @@ def load_encoder(
     if name != DEFAULT_ENCODER:
         return SentenceBert(name, layer=layer, device=chosen)
     packaged = _packaged_weights()
+    if packaged is not None:
+        return SentenceBert(packaged, layer=layer, device=chosen, label=DEFAULT_ENCODER)
     try:
-        return SentenceBert(packaged or name, layer=layer, device=chosen, label=DEFAULT_ENCODER)
+        return SentenceBert(name, layer=layer, device=chosen)
     except InputError as error:
         raise InputError(
             "the English encoder is not installed; get it with: pip install 'thresher[english]'"

@@ -134,8 +134,8 @@ def _load(name: str) -> tuple[Any, Any]:
         with _no_progress_bar():
             tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
             model = AutoModel.from_pretrained(name, use_safetensors=True).float()
-    except (OSError, ValueError, ImportError) as error:
-        reason = str(error).strip().splitlines()[0]
+    except Exception as error:  # whatever the readers of damaged files raise
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"cannot load the encoder {name!r}: {reason}") from error
     if not tokenizer.is_fast:
         raise InputError(f"the encoder {name!r} has no fast tokenizer, which tells words apart")

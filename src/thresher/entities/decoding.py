@@ -1,8 +1,13 @@
 """From word scores to spans.
 
-A candidate is a run of words that might belong together; it is as likely an entity as its best
-word. Words join a run well below the threshold, so a name keeps its plainer parts ("Hancock
-Pond"), and short joining words are crossed ("University of Texas").
+A candidate is a run of words that might belong together. Words join a run well below the
+threshold, so a name keeps its plainer parts ("Hancock Pond"), and short joining words are crossed
+("University of Texas").
+
+Three things must be right about a span: that it is an entity, where it begins and where it ends.
+With p the probability of its best word, and those of the words just outside, its score is
+
+    p³ (1 − p_before) (1 − p_after)
 """
 
 from collections.abc import Sequence, Set
@@ -21,7 +26,7 @@ _LONGEST_JOINT = 2  # words
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Words start to end (exclusive) of a sentence, and how likely they are an entity."""
+    """Words start to end (exclusive) of a sentence, and how likely they are just an entity."""
 
     start: int
     end: int
@@ -40,8 +45,15 @@ def candidates(
     for run in _runs(joins):
         start, end = _trimmed(folded, *run, not_names)
         if start < end:
-            found.append(Candidate(start, end, float(np.max(scores[start:end]))))
+            found.append(Candidate(start, end, _span_score(scores, start, end)))
     return found
+
+
+def _span_score(scores: Scores, start: int, end: int) -> float:
+    best = float(scores[start:end].max())
+    before = float(scores[start - 1]) if start > 0 else 0.0
+    after = float(scores[end]) if end < len(scores) else 0.0
+    return best**3 * (1 - before) * (1 - after)
 
 
 def _bridged(words: Sequence[str], joins: NDArray[np.bool_]) -> list[bool]:

@@ -159,7 +159,7 @@ def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.
     parts = [np.zeros(0, dtype=np.float32)]
     with torch.inference_mode():
         for low in range(0, len(vectors), _ROWS):
-            rows = torch.from_numpy(np.ascontiguousarray(vectors[low : low + _ROWS]))
+            rows = torch.from_numpy(np.array(vectors[low : low + _ROWS]))
             gates = selector(rows.to(device, torch.float32))
             parts.append(gates.prob_open().cpu().numpy())
     return np.concatenate(parts)

@@ -156,11 +156,7 @@ class ExpectationPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """The maximum-entropy probability of each word."""
-        features = {
-            name: column
-            for name, column in _features(sentences, self.statistics).items()
-            if name in self.rates
-        }
+        features = _features(sentences, self.statistics)
         solution = maximum_entropy(features, self.rates, overall=self.selected)
         return solution.probability.numpy().astype(np.float32)
 

@@ -8,6 +8,15 @@ from thresher.errors import InputError
 from thresher.maths.gates import check_rate
 
 COLLAPSED_BELOW, COLLAPSED_ABOVE = 0.01, 0.60
+_NOT_NEGATIVE = (
+    "agreement",
+    "contrast",
+    "complement",
+    "sparsity",
+    "continuity",
+    "weight_decay",
+    "seed",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +45,7 @@ class Settings:
     temperature: float = 0.07
     contrast_share: float = 0.1
     target_rate: float | None = None
-    repeated_rate: float = 0.4
+    repeated_rate: float = 0.7
     rare_rate: float = 0.3
     seed: int = 0
 
@@ -49,13 +58,21 @@ class Settings:
             _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
         for name in ("contrast_share", "repeated_rate", "rare_rate"):
             _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
+        for name in _NOT_NEGATIVE:
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
         if self.target_rate is not None:
-            check_rate(self.target_rate, self.form, *PARAMETER_RANGES[self.form])
+            self._check_target_rate(self.target_rate)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all settings."""
         return tuple(each.name for each in fields(cls))
+
+    def _check_target_rate(self, rate: float) -> None:
+        try:
+            check_rate(rate, self.form, *PARAMETER_RANGES[self.form])
+        except ValueError as error:
+            raise InputError(f"target_rate: {error}") from error
 
 
 def _choose(name: str, value: str, choices: tuple[str, ...] | list[str]) -> None:

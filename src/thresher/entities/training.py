@@ -17,6 +17,7 @@ from thresher.entities.vectors import sentence_starts
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 _WARM_UP = 50  # steps
+_DUAL_STEP = 0.1  # η; with larger ones λ_s runs far off before the gates can follow it
 _POOL = 16  # batches drawn at random together, then sorted by length among themselves
 
 
@@ -200,5 +201,5 @@ def _adapt_sparsity(state: TrainingState, settings: Settings, rate: float) -> No
     if settings.target_rate is None:
         return
     state.rate_error = 0.9 * state.rate_error + 0.1 * (rate - settings.target_rate)
-    weight = state.sparsity_weight * math.exp(state.rate_error)
+    weight = state.sparsity_weight * math.exp(_DUAL_STEP * state.rate_error)
     state.sparsity_weight = min(max(weight, 1e-4), 1e3)

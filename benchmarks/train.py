@@ -1,0 +1,95 @@
+"""Train every finder that `benchmarks.entities` reports on; on a GPU, a minute each.
+
+    python -m benchmarks.train -o models [--only default] [--seeds 0 1 2]
+
+Each is a folder `row-seed`; one that is there is kept. Row "default", seed 0, is the built-in
+English model.
+"""
+
+import argparse
+import json
+import resource
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from benchmarks.data import raw_english
+from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
+from thresher.encoders.sentence_bert import SentenceBert
+from thresher.entities.finder import EntityFinder
+from thresher.entities.fitting import Beliefs
+from thresher.entities.settings import Settings
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to train a finder."""
+
+    settings: dict[str, float] = field(default_factory=dict)
+    beliefs: Beliefs = field(default_factory=Beliefs)
+
+
+ROWS = {
+    "default": Row(),
+    "no word list": Row(beliefs=Beliefs(not_names=frozenset())),
+    "no contrast": Row({"contrast": 0.0}),
+    "more contrast": Row({"contrast_share": 0.5}),
+    "no repetition": Row(beliefs=Beliefs(priors=("casing",))),
+    "contrast alone": Row(
+        {"agreement": 0.0, "contrast": 1.0, "contrast_share": 1.0, "sparsity": 5.0}
+    ),
+}
+
+
+def train_row(
+    name: str, seed: int, sentences: list[list[str]], encoder: Encoder, out: Path
+) -> None:
+    folder = out / f"{name.replace(' ', '-')}-{seed}"
+    if folder.exists():
+        return
+    row = ROWS[name]
+    started = time.perf_counter()
+    finder = EntityFinder.fit_words(
+        sentences,
+        encoder=encoder,
+        settings=Settings(seed=seed, **row.settings),
+        beliefs=row.beliefs,
+    )
+    finder.save(folder)
+    print(
+        f"{folder.name:24s} {time.perf_counter() - started:6.1f} s  threshold {finder.threshold:.2f}"
+        f"  {finder.model.trust}",
+        flush=True,
+    )
+
+
+def _encoder(weights: str | None) -> Encoder:
+    """The default encoder, or a copy of its weights where its package cannot be installed."""
+    if weights is None:
+        return load_encoder()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return SentenceBert(weights, label=DEFAULT_ENCODER, device=device)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    parser.add_argument("--only", nargs="*", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
+    parser.add_argument("--encoder", default=None, help="a folder with the encoder's weights")
+    options = parser.parse_args()
+    sentences = raw_english()
+    print(f"{len(sentences)} sentences, {sum(map(len, sentences))} words", flush=True)
+    encoder = _encoder(options.encoder)
+    options.out.mkdir(parents=True, exist_ok=True)
+    for name in options.only:
+        for seed in options.seeds:
+            train_row(name, seed, sentences, encoder, options.out)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps({"device": str(encoder.device), "peak_gib": round(peak, 2)}))
+
+
+if __name__ == "__main__":
+    main()
