@@ -45,7 +45,7 @@ def opinions(prior, sentence):
 
 @pytest.mark.parametrize("prior", EVERY_PRIOR, ids=lambda prior: type(prior).__name__)
 def test_every_prior_gives_one_probability_or_nan_per_word(prior):
-    sentences = [["He", "saw", "Rome", "!"], [], ["no", "12", "@ann", "東京", ""]]
+    sentences = [["he", "saw", "Rome", "!"], [], ["no", "12", "@ann", "東京", ""]]
     result = prior.opinions(sentences)
     assert result.dtype == np.float32
     assert result.shape == (9,)
