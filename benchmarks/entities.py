@@ -1,0 +1,136 @@
+"""Entity quality on the report splits, beside what people use today.
+
+    python -m benchmarks.entities [--split report|tune] [--models benchmarks/models]
+
+Writes benchmarks/results/entities-<split>.json, from which `benchmarks.write_results` makes
+docs/results.md. Finders are those that `benchmarks.train` made; each set is encoded once for all.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.data import REPORT, ROOT, TUNE, Gold, gold
+from benchmarks.peers import Found, capitalised_runs, spacy_pipeline, spacy_readings
+from thresher.encoders import Encoder, load_encoder
+from thresher.entities.decoding import candidates
+from thresher.entities.evaluation import (
+    calibration,
+    span_counts,
+    word_average_precision,
+    word_counts,
+)
+from thresher.entities.fitting import gate_scores
+from thresher.entities.model import FinderModel
+from thresher.entities.vectors import batches_by_length, encode_words, sentence_starts
+from thresher.entities.views import Observations
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
+    """The vectors of all words, in order."""
+    starts = sentence_starts(sentences)
+    vectors = np.zeros((starts[-1], encoder.width), dtype=np.float32)
+    for indices in batches_by_length(sentences, words_per_batch=2048):
+        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in indices])
+        vectors[rows] = encode_words(encoder, [sentences[i] for i in indices]).numpy()
+    return vectors
+
+
+def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> dict[str, object]:
+    """What a finder does on one set; the gates are those of its words in any case."""
+    seen = Observations.of(
+        data.sentences, ordinary=model.ordinary, not_names=model.not_names
+    )
+    scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
+    found = [
+        candidates(words, row, not_names=model.not_names)
+        for words, row in zip(data.sentences, scores, strict=True)
+    ]
+    spans = span_counts(data.spans, found, threshold=model.threshold)
+    words = word_counts(data.spans, scores, threshold=0.5)
+    reliability = calibration(data.spans, found)
+    return {
+        "span_f1": spans.f1,
+        "span_precision": spans.precision,
+        "span_recall": spans.recall,
+        "word_ap": word_average_precision(data.spans, scores),
+        "word_f1": words.f1,
+        "calibration_error": reliability.error,
+        "bins": [[b.count, b.mean_score, b.accuracy] for b in reliability.bins],
+    }
+
+
+def peer_figures(name: str, found: Found, data: Gold) -> dict[str, object]:
+    counts = span_counts(data.spans, found)
+    return {
+        "reading": name,
+        "span_f1": counts.f1,
+        "span_precision": counts.precision,
+        "span_recall": counts.recall,
+    }
+
+
+def in_both_cases(
+    figures: Callable[[Gold], dict[str, object]], data: Gold
+) -> dict[str, dict[str, object]]:
+    return {"cased": figures(data), "lower": figures(data.lowered())}
+
+
+def peers(sets: Sequence[Gold]) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
+    """Rows of peers: name → set → case → figures. spaCy counts by the better of two readings."""
+    nlp = spacy_pipeline()
+    rows: dict[str, dict[str, dict[str, dict[str, object]]]] = {}
+    for data in sets:
+        for case, each in (("cased", data), ("lower", data.lowered())):
+            readings = spacy_readings(nlp, each)
+            chunks = peer_figures("noun chunks", readings.pop("noun chunks"), each)
+            ranked = [peer_figures(name, found, each) for name, found in readings.items()]
+            best = max(ranked, key=lambda figures: figures["span_f1"])
+            capitals = peer_figures("capitalised runs", capitalised_runs(each.sentences), each)
+            for row, figures in (
+                ("spaCy en_core_web_sm", best),
+                ("noun chunks", chunks),
+                ("capitalised runs", capitals),
+            ):
+                rows.setdefault(row, {}).setdefault(data.name, {})[case] = figures
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--split", choices=["report", "tune"], default="report")
+    parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
+    options = parser.parse_args()
+    sets = gold(REPORT if options.split == "report" else TUNE)
+    encoder = load_encoder()
+    models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    results: dict[str, object] = {"split": options.split, "finders": {}, "peers": peers(sets)}
+    for data in sets:
+        vectors = encoded(encoder, data.sentences)
+        for name, model in models.items():
+            gates = gate_scores(model.selector, vectors, encoder.device)
+            figures = in_both_cases(lambda each: finder_figures(model, gates, each), data)  # noqa: B023
+            results["finders"].setdefault(name, {})[data.name] = figures
+            print(
+                f"{data.name:9s} {name:18s} "
+                f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}",
+                flush=True,
+            )
+    for row, by_set in results["peers"].items():
+        for name, figures in by_set.items():
+            print(
+                f"{name:9s} {row:22s} "
+                f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}"
+            )
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"entities-{options.split}.json"
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
