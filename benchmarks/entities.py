@@ -43,9 +43,7 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
 
 def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> dict[str, object]:
     """What a finder does on one set; the gates are those of its words in any case."""
-    seen = Observations.of(
-        data.sentences, ordinary=model.ordinary, not_names=model.not_names
-    )
+    seen = Observations.of(data.sentences, ordinary=model.ordinary, not_names=model.not_names)
     scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
     found = [
         candidates(words, row, not_names=model.not_names)

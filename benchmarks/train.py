@@ -59,8 +59,8 @@ def train_row(
     )
     finder.save(folder)
     print(
-        f"{folder.name:24s} {time.perf_counter() - started:6.1f} s  threshold {finder.threshold:.2f}"
-        f"  {finder.model.trust}",
+        f"{folder.name:24s} {time.perf_counter() - started:6.1f} s"
+        f"  threshold {finder.threshold:.2f}  {finder.model.trust}",
         flush=True,
     )
 

@@ -19,6 +19,7 @@ def write_file(path: Path, content: bytes) -> None:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            Path(temporary).chmod(0o666 & ~_umask())
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -36,7 +37,7 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         try:
             for name, content in files.items():
                 write_file(temporary / name, content)
-            temporary.chmod(0o755)
+            temporary.chmod(0o777 & ~_umask())
             _exchange(temporary, path)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -57,6 +58,13 @@ def _exchange(new: Path, path: Path) -> None:
         old.replace(path)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    """What new files may not allow; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager

@@ -49,7 +49,8 @@ def is_capitalised(word: str) -> bool:
 
 def is_address(word: str) -> bool:
     """Whether the word is a URL, an e-mail address, a user's handle or a character entity."""
-    return _ADDRESS.match(word) is not None
+    # Nearly all words are letters alone: asking that first is several times faster.
+    return not word.isalpha() and _ADDRESS.match(word) is not None
 
 
 def has_letters(word: str) -> bool:
@@ -58,7 +59,8 @@ def has_letters(word: str) -> bool:
 
 
 def _own_casing(word: str) -> Casing:
-    lower = word.lower()
-    if lower == word:
-        return Casing.LOWER if word.upper() != word else Casing.SILENT
-    return Casing.SILENT if is_address(word) else Casing.CAPITAL
+    if is_address(word):
+        return Casing.SILENT
+    if word.lower() != word:
+        return Casing.CAPITAL
+    return Casing.LOWER if word.upper() != word else Casing.SILENT

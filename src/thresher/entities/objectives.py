@@ -23,10 +23,17 @@ def info_nce(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
 
     anchors, others: (sentences, width)
     """
-    anchors = functional.normalize(anchors, dim=-1)
-    others = functional.normalize(others, dim=-1)
-    similarity = anchors @ others.T / temperature
+    similarity = _unit(anchors) @ _unit(others).T / temperature
     return functional.cross_entropy(similarity, torch.arange(len(anchors), device=anchors.device))
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Vectors of length 1. That of a sentence without open words is 0, and so is its gradient.
+
+    `functional.normalize` would send back a gradient of 10¹² there, and spoil the whole step.
+    """
+    length = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    return vectors / length.masked_fill(length == 0, torch.inf)
 
 
 def contrast(

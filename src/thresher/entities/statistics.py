@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Self
 
-from thresher.entities.casing import Casing, casing, has_letters
+from thresher.entities.casing import Casing, casing, has_letters, is_address
 
 PASSAGE = 20  # sentences
 _NEARBY = PASSAGE // 2
@@ -54,13 +54,17 @@ class WordStatistics:
         """Words that come everywhere, or that do not come again once they have come.
 
         A word that is neither is *bursty*: rare in general, and repeated where it occurs. Names
-        and technical terms are; it needs no capitals to be seen.
+        and technical terms are; it needs no capitals to be seen. Numbers, signs and addresses are
+        no words and are left out.
         """
         often = self.total_passages / 25
         return frozenset(
             word
             for word, passages in self.passages.items()
-            if passages >= 3 and (passages > often or self.count[word] < 2 * passages)
+            if passages >= 3
+            and (passages > often or self.count[word] < 2 * passages)
+            and has_letters(word)
+            and not is_address(word)
         )
 
     def _close(self, passage: Set[str]) -> None:

@@ -1,0 +1,61 @@
+"""Put the built-in English model into the package, with its model card.
+
+    python -m benchmarks.english
+
+Takes benchmarks/models/default-0 (made by `benchmarks.train`) and the figures that
+`benchmarks.entities` measured for it.
+"""
+
+import dataclasses
+import json
+
+from benchmarks.data import ROOT
+from benchmarks.entities import RESULTS
+from thresher.entities.casing import has_letters, is_address
+from thresher.entities.model import FinderModel
+
+FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
+SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wikigold": "Wikigold"}
+
+
+def main() -> None:
+    model = FinderModel.read(ROOT / "benchmarks" / "models" / "default-0")
+    words = frozenset(w for w in model.ordinary if has_letters(w) and not is_address(w))
+    model = dataclasses.replace(model, ordinary=words)
+    results = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
+    ours, spacy = results["finders"]["default-0"], results["peers"]["spaCy en_core_web_sm"]
+    figures = "\n".join(
+        f"| {title} | {_f1(ours[name], 'cased')} | {_f1(ours[name], 'lower')} | "
+        f"{_f1(spacy[name], 'cased')} / {_f1(spacy[name], 'lower')} |"
+        for name, title in SETS.items()
+    )
+    errors = [ours[name]["cased"]["calibration_error"] for name in SETS]
+    made = model.learned_from
+    parameters = sum(value.numel() for value in model.selector.parameters())
+    template = (ROOT / "benchmarks" / "english_card.md").read_text(encoding="utf-8")
+    card = template.format(
+        size=f"{2 * parameters / 1000:.0f} kB",
+        encoder=model.encoder,
+        layer=model.layer,
+        ordinary=len(model.ordinary),
+        words=made["words"],
+        sentences=made["sentences"],
+        not_names=len(model.not_names),
+        capital=model.trust.capital,
+        lower=model.trust.lower,
+        repeated=model.trust.repeated,
+        threshold=model.threshold,
+        figures=figures,
+        error=f"{min(errors):.2f} to {max(errors):.2f} by set",
+    )
+    model.write(FOLDER)
+    (FOLDER / "README.md").write_text(card, encoding="utf-8")
+    print(f"wrote {FOLDER.relative_to(ROOT)}")
+
+
+def _f1(figures: dict[str, dict[str, float]], case: str) -> str:
+    return f"{figures[case]['span_f1']:.3f}"
+
+
+if __name__ == "__main__":
+    main()
