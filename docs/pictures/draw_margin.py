@@ -1,0 +1,81 @@
+"""Draw the picture of the margin loss in docs/output-layers.md.
+
+It is written beside this file: `python draw_margin.py`.
+"""
+
+import math
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from thresher.lm.selfish import selfish_cross_entropy
+
+HERE = Path(__file__).parent
+BLUE, ORANGE, GREEN, PURPLE, GREY = "#2166ac", "#d95f0e", "#1b7837", "#762a83", "#666666"
+PALE = "#cccccc"
+STYLE = {
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 11,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "thresher",  # the same code draws the same bytes
+}
+
+
+def gradient(logits: Tensor, target: int, margin: float) -> Tensor:
+    """∂loss/∂logits of one row."""
+    logits = logits.clone().requires_grad_()
+    selfish_cross_entropy(logits, torch.tensor(target), margin=margin).backward()
+    assert logits.grad is not None
+    return logits.grad
+
+
+def draw_row(panel: Axes) -> None:
+    """One prediction: who survives, and how hard each token is pushed."""
+    words = ["the", "a", "London", "Paris", "Rome", "it", "Ouagadougou", "Bamako", "xylem", "qua"]
+    logits = torch.tensor([2.6, 2.1, 1.6, 1.3, 0.7, 0.2, -0.6, -0.9, -2.2, -2.7])
+    target, margin = words.index("Paris"), 2.0
+    p = logits.softmax(0)
+    survives = logits >= logits[target] - margin
+    colours = [ORANGE if i == target else BLUE if survives[i] else PALE for i in range(len(words))]
+    panel.bar(range(len(words)), p, color=colours)
+    threshold = p[target].item() * math.exp(-margin)
+    panel.axhline(threshold, color=GREY, lw=1, ls="--")
+    panel.text(9.5, threshold * 1.1, r"$p_{target}\,e^{-2}$", ha="right", color=GREY)
+    panel.set_xticks(range(len(words)), words, rotation=45, ha="right")
+    panel.set(yscale="log", ylim=(1e-3, 1), ylabel="p under the full softmax")
+    panel.set_title("Target “Paris”, margin 2: grey is left alone")
+
+
+def draw_gradient(panel: Axes) -> None:
+    """The push on a token by its distance below the target, for several margins."""
+    distance = torch.linspace(-3, 8, 1101)
+    for margin, colour in ((1.0, GREEN), (2.0, BLUE), (4.0, PURPLE), (math.inf, PALE)):
+        rows = [torch.tensor([0.0, -d, 0.0, -0.5]) for d in distance.tolist()]
+        push = torch.stack([gradient(row, 0, margin)[1] for row in rows])
+        label = "∞: cross-entropy" if margin == math.inf else f"{margin:g}"
+        width = 5 if margin == math.inf else 1.5
+        panel.plot(distance, push, color=colour, lw=width, label=label, zorder=-width)
+    panel.legend(title="margin", loc="upper right")
+    panel.set(
+        xlabel="how far a token's logit lies below the target's",
+        ylabel="gradient of its logit",
+        yscale="log",
+        ylim=(1e-4, 2),
+    )
+    panel.set_title("Lines drop where the push is exactly zero")
+
+
+if __name__ == "__main__":
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), layout="constrained")
+        draw_row(axes[0])
+        draw_gradient(axes[1])
+        figure.savefig(HERE / "margin.svg", metadata={"Date": None})

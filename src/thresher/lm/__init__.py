@@ -1,0 +1,16 @@
+"""Language models: tokens, hidden states, output layers, losses that serve rare tokens."""
+
+from thresher.lm.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.output_layers import OutputLayer, output_layer
+from thresher.lm.selfish import SelfishCrossEntropy, selfish_cross_entropy
+from thresher.lm.statistics import SelfishStatistics, selfish_statistics
+
+__all__ = [
+    "OutputLayer",
+    "SelfishCrossEntropy",
+    "SelfishStatistics",
+    "linear_selfish_cross_entropy",
+    "output_layer",
+    "selfish_cross_entropy",
+    "selfish_statistics",
+]

@@ -1,0 +1,1 @@
+"""Implementations of one operation: the margin loss of every position, from hidden states."""

@@ -1,0 +1,74 @@
+"""The differentiated softmax: wide vectors for frequent words, narrow ones for rare words."""
+
+import itertools
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thresher.lm.frequencies import inverse, words_by_frequency
+from thresher.lm.output_layers.module import OutputModule, initial_weight
+
+Band = tuple[int, int]  # how many words, how wide their vectors
+
+
+class DifferentiatedSoftmax(OutputModule):
+    """p(w | h) = softmax(z)_w with z_w = W_b·h_b + b_w (Chen, Grangier & Auli 2016).
+
+    The words fall into bands by frequency, h into as many slices; a band reads its own slice alone.
+    A position costs Σ words·width over the bands instead of V·width.
+
+    bands: (words, width) of each from the most frequent on; they must add up to the vocabulary and
+    to the width. By default `default_bands`.
+    """
+
+    ranks: Tensor
+
+    def __init__(
+        self,
+        width: int,
+        vocabulary: int,
+        *,
+        frequencies: Tensor | None = None,
+        bands: Sequence[Band] | None = None,
+    ) -> None:
+        super().__init__(width, vocabulary)
+        bands = default_bands(width, vocabulary) if bands is None else bands
+        if any(words < 1 or wide < 1 for words, wide in bands):
+            raise ValueError(f"every band must have words and a width, got {list(bands)}")
+        words, widths = (sum(sizes) for sizes in zip(*bands, strict=True))
+        if (words, widths) != (vocabulary, width):
+            rule = f"bands must add up to {vocabulary} words and a width of {width}"
+            raise ValueError(f"{rule}, got {words} and {widths}")
+        self.widths = [wide for _, wide in bands]
+        self.register_buffer("ranks", inverse(words_by_frequency(frequencies, vocabulary)))
+        self.weights = nn.ParameterList(initial_weight(*band) for band in bands)
+        self.biases = nn.ParameterList(torch.zeros(words) for words, _ in bands)
+
+    def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
+        logits = self._ranked_logits(hidden)
+        return -functional.cross_entropy(logits, self.ranks[target], reduction="none")
+
+    def _all_log_probs(self, hidden: Tensor) -> Tensor:
+        return self._ranked_logits(hidden).log_softmax(-1)[:, self.ranks]
+
+    def _ranked_logits(self, hidden: Tensor) -> Tensor:
+        """From the most frequent word on: (rows, vocabulary)."""
+        slices = hidden.split_with_sizes(self.widths, -1)
+        bands = zip(slices, self.weights, self.biases, strict=True)
+        return torch.cat([functional.linear(*band) for band in bands], -1)
+
+
+def default_bands(width: int, vocabulary: int) -> list[Band]:
+    """Half of the width for the first 5 % of the words, a quarter for the next 20 %, then the rest.
+
+    Fewer bands where there are too few words or dimensions to share out.
+    """
+    cuts = sorted({min(vocabulary, max(1, round(vocabulary * share))) for share in (0.05, 0.25, 1)})
+    cuts = cuts[-width:]
+    words = [b - a for a, b in itertools.pairwise([0, *cuts])]
+    widths: list[int] = []
+    for _ in words[1:]:
+        widths.append(max(1, (width - sum(widths)) // 2))
+    return list(zip(words, [*widths, width - sum(widths)], strict=True))

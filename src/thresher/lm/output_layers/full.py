@@ -1,0 +1,98 @@
+"""The full softmax: every token, every time."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thresher.lm.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.logit_scale import check_scale, scale_logits
+from thresher.lm.output_layers.module import OutputModule, initial_weight
+from thresher.lm.selfish import selfish_cross_entropy
+
+MarginRule = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class FullSoftmax(OutputModule):
+    """p(w | h) = softmax(W·h + b)_w, trained on the margin loss (by default a margin of infinity).
+
+    weight: (vocabulary, width) to share it with an embedding, otherwise a new one is made
+    margin: a number, or a function of (hidden, weight, target) such as `norm_scaled_margin`; it may
+    be set anew at every step
+    fused: never hold the logits of a whole batch in training; slower, in bounded memory
+    """
+
+    def __init__(
+        self,
+        width: int,
+        vocabulary: int,
+        *,
+        weight: nn.Parameter | None = None,
+        bias: bool = True,
+        margin: float | MarginRule = math.inf,
+        label_smoothing: float = 0.0,
+        softcap: float | None = None,
+        fused: bool = False,
+    ) -> None:
+        super().__init__(width, vocabulary)
+        check_scale(1.0, softcap)
+        if weight is not None and weight.shape != (vocabulary, width):
+            shape = tuple(weight.shape)
+            raise ValueError(f"a tied weight must be ({vocabulary}, {width}), got {shape}")
+        self.weight = initial_weight(vocabulary, width) if weight is None else weight
+        self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
+        self.margin = margin
+        self.label_smoothing = label_smoothing
+        self.softcap = softcap
+        self.fused = fused
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Unnormalised log-probabilities, soft-capped: (…, vocabulary)."""
+        logits = functional.linear(hidden, self.weight, self.bias)
+        return scale_logits(logits, softcap=self.softcap)
+
+    def loss(
+        self,
+        hidden: Tensor,
+        target: Tensor,
+        *,
+        reduction: str = "mean",
+        ignore_index: int = -100,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """The margin loss: () or, with `reduction="none"`, the shape of target."""
+        self._check(hidden, target, ignore_index)
+        rows, row_target = hidden.reshape(-1, self.width), target.reshape(-1)
+        rule = self.margin
+        margin = rule(rows, self.weight, row_target) if callable(rule) else rule
+        margin_loss = partial(
+            self._fused_loss if self.fused else self._loss,
+            margin=margin,
+            label_smoothing=self.label_smoothing,
+            reduction=reduction,
+            ignore_index=ignore_index,
+        )
+        loss = margin_loss(rows, row_target)
+        return loss.reshape(target.shape) if reduction == "none" else loss
+
+    def _loss(self, hidden: Tensor, target: Tensor, **options: Any) -> Tensor:
+        return selfish_cross_entropy(self._training_logits(hidden, target), target, **options)
+
+    def _fused_loss(self, hidden: Tensor, target: Tensor, **options: Any) -> Tensor:
+        return linear_selfish_cross_entropy(
+            hidden, self.weight, target, bias=self.bias, softcap=self.softcap, **options
+        )
+
+    def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:
+        """What a variant may change for training alone: (rows, vocabulary)."""
+        return self.logits(hidden)
+
+    def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
+        return -functional.cross_entropy(self.logits(hidden), target, reduction="none")
+
+    def _all_log_probs(self, hidden: Tensor) -> Tensor:
+        return self.logits(hidden).log_softmax(-1)

@@ -1,0 +1,103 @@
+"""A hierarchy of classes: choose a class, then a class within it, …, then a word."""
+
+import torch
+from torch import Tensor, nn
+
+from thresher.lm.frequencies import inverse, words_by_frequency
+from thresher.lm.output_layers.grouped import GroupedSoftmax
+from thresher.lm.output_layers.module import OutputModule, draw
+
+
+class HierarchicalSoftmax(OutputModule):
+    """p(w | h) = p(c₁ | h)·p(c₂ | c₁, h)·…·p(w | c, h), a softmax at each of `levels` steps.
+
+    With L levels of equal branching a position costs L·V^(1/L) products instead of V.
+
+    paths: (vocabulary, levels − 1), the classes of each word from the widest to the narrowest, any
+    integers; by default words of like frequency share classes, all of nearly the same size
+    """
+
+    nodes: Tensor  # (vocabulary, levels), numbered through each level, parent after parent
+    words: Tensor  # (vocabulary,), the word of each node of the last level
+
+    def __init__(
+        self,
+        width: int,
+        vocabulary: int,
+        *,
+        levels: int = 3,
+        frequencies: Tensor | None = None,
+        paths: Tensor | None = None,
+    ) -> None:
+        super().__init__(width, vocabulary)
+        if paths is None:
+            paths = frequency_paths(vocabulary, levels=levels, frequencies=frequencies)
+        if paths.dim() != 2 or len(paths) != vocabulary:
+            shape = tuple(paths.shape)
+            raise ValueError(f"paths must be ({vocabulary}, levels − 1), got {shape}")
+        nodes = _nodes(paths)
+        self.register_buffer("nodes", nodes)
+        self.register_buffer("words", inverse(nodes[:, -1]))
+        self.steps = nn.ModuleList(GroupedSoftmax(width, sizes) for sizes in _group_sizes(nodes))
+
+    def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
+        group = torch.zeros_like(target)
+        log_prob = hidden.new_zeros(len(target))
+        for step, node in zip(self._steps(), self.nodes[target].unbind(1), strict=True):
+            place = node - step.first[group]
+            log_prob = log_prob + step.log_probs(hidden, group).gather(1, place[:, None])[:, 0]
+            group = node
+        return log_prob
+
+    def _all_log_probs(self, hidden: Tensor) -> Tensor:
+        log_probs = hidden.new_zeros(len(hidden), self.vocabulary)
+        for step, node in zip(self._steps(), self.nodes.unbind(1), strict=True):
+            log_probs = log_probs + step.all_log_probs(hidden)[:, node]
+        return log_probs
+
+    def _sample(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
+        group = torch.zeros(len(hidden), dtype=torch.int64, device=hidden.device)
+        for step in self._steps():
+            group = step.first[group] + draw(step.log_probs(hidden, group), generator)
+        return self.words[group]
+
+    def _steps(self) -> list[GroupedSoftmax]:
+        return [step for step in self.steps if isinstance(step, GroupedSoftmax)]
+
+
+def frequency_paths(vocabulary: int, *, levels: int, frequencies: Tensor | None = None) -> Tensor:
+    """Classes of words next to each other in frequency: level ℓ of L has about V^(ℓ/L) of them.
+
+    returns: (vocabulary, levels − 1), from the widest classes to the narrowest
+    """
+    if levels < 1:
+        raise ValueError(f"a hierarchy has at least 1 level, got {levels}")
+    counts = [max(1, round(vocabulary ** (level / levels))) for level in range(1, levels)]
+    node = inverse(words_by_frequency(frequencies, vocabulary))
+    nodes, size = [node], vocabulary
+    for count in reversed(counts):
+        node = node * count // size  # near-equal runs of the level below
+        nodes.insert(0, node)
+        size = count
+    return torch.stack(nodes, 1)[:, :-1]
+
+
+def _nodes(paths: Tensor) -> Tensor:
+    """Each word's node at every level, numbered so that the children of a node are neighbours."""
+    vocabulary, classes = paths.shape
+    prefixes = [paths[:, : level + 1] for level in range(classes)]
+    columns = [torch.unique(prefix, dim=0, return_inverse=True)[1] for prefix in prefixes]
+    narrowest = columns[-1] if columns else torch.zeros(vocabulary, dtype=torch.int64)
+    return torch.stack([*columns, inverse(narrowest.argsort(stable=True))], 1)
+
+
+def _group_sizes(nodes: Tensor) -> list[Tensor]:
+    """For each level the number of children that each node of the level above has."""
+    sizes = []
+    parent = torch.zeros_like(nodes[:, 0])
+    for node in nodes.unbind(1):
+        parent_of = torch.empty(int(node.max()) + 1, dtype=torch.int64)
+        parent_of[node] = parent
+        sizes.append(torch.bincount(parent_of))
+        parent = node
+    return sizes

@@ -1,0 +1,103 @@
+"""What output layers have in common: shapes, ignored targets, reductions, plain sampling."""
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from thresher.lm.reductions import reduce_rows, row_counts
+from thresher.lm.targets import check_targets
+
+INITIAL_SCALE = 0.02  # standard deviation of a weight before training
+
+
+class OutputModule(nn.Module, ABC):
+    """An output layer with parameters, trained on −log p of its own distribution.
+
+    A variant supplies `_log_prob` and `_all_log_probs` for rows; one that is trained in another way
+    also `_row_losses`, one that can draw without the whole distribution also `_sample`.
+    """
+
+    def __init__(self, width: int, vocabulary: int) -> None:
+        super().__init__()
+        if width < 1 or vocabulary < 1:
+            raise ValueError(f"width and vocabulary must be positive, got {width}, {vocabulary}")
+        self.width = width
+        self.vocabulary = vocabulary
+
+    def loss(
+        self,
+        hidden: Tensor,
+        target: Tensor,
+        *,
+        reduction: str = "mean",
+        ignore_index: int = -100,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """−log p(target | hidden): () or, with `reduction="none"`, the shape of target."""
+        self._check(hidden, target, ignore_index)
+        counted = target != ignore_index
+        losses = self._row_losses(hidden[counted], target[counted], generator)
+        rows = losses.new_zeros(target.shape).masked_scatter(counted, losses)
+        return reduce_rows(rows, reduction, row_counts(target, None, ignore_index=ignore_index))
+
+    def log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
+        """log p(target | hidden): the shape of target."""
+        self._check(hidden, target)
+        rows = self._log_prob(hidden.reshape(-1, self.width), target.reshape(-1))
+        return rows.reshape(target.shape)
+
+    def all_log_probs(self, hidden: Tensor) -> Tensor:
+        """log p of every token: (…, vocabulary)."""
+        self._check(hidden)
+        rows = self._all_log_probs(hidden.reshape(-1, self.width))
+        return rows.reshape(*hidden.shape[:-1], self.vocabulary)
+
+    @torch.no_grad()
+    def sample(self, hidden: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
+        """A token for each hidden state, drawn from p: (…), int64."""
+        self._check(hidden)
+        rows = self._sample(hidden.reshape(-1, self.width), generator)
+        return rows.reshape(hidden.shape[:-1])
+
+    @abstractmethod
+    def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
+        """hidden: (rows, width)   target: (rows,)   returns: (rows,)."""
+
+    @abstractmethod
+    def _all_log_probs(self, hidden: Tensor) -> Tensor:
+        """hidden: (rows, width)   returns: (rows, vocabulary)."""
+
+    def _row_losses(
+        self, hidden: Tensor, target: Tensor, generator: torch.Generator | None
+    ) -> Tensor:
+        """hidden: (rows, width)   target: (rows,)   returns: (rows,)."""
+        return -self._log_prob(hidden, target)
+
+    def _sample(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
+        """hidden: (rows, width)   returns: (rows,)."""
+        return draw(self._all_log_probs(hidden), generator)
+
+    def _check(
+        self, hidden: Tensor, target: Tensor | None = None, ignore_index: int | None = None
+    ) -> None:
+        if hidden.dim() < 1 or hidden.shape[-1] != self.width:
+            raise ValueError(f"hidden must be (…, {self.width}), got {tuple(hidden.shape)}")
+        if target is None:
+            return
+        if target.shape != hidden.shape[:-1]:
+            shapes = f"{tuple(target.shape)} for hidden states of {tuple(hidden.shape)}"
+            raise ValueError(f"target must have the shape of hidden without its last, got {shapes}")
+        check_targets(target, self.vocabulary, ignore_index=ignore_index)
+
+
+def draw(log_probs: Tensor, generator: torch.Generator | None) -> Tensor:
+    """One outcome of each row: (rows, outcomes) to (rows,)."""
+    if not len(log_probs):
+        return torch.empty(0, dtype=torch.int64, device=log_probs.device)
+    return torch.multinomial(log_probs.exp(), 1, generator=generator)[:, 0]
+
+
+def initial_weight(*shape: int) -> nn.Parameter:
+    """Small random numbers, from torch's own generator as in every module of torch."""
+    return nn.Parameter(torch.randn(*shape) * INITIAL_SCALE)

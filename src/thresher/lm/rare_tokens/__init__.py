@@ -1,0 +1,1 @@
+"""What else is known to help rare tokens, each idea a function."""

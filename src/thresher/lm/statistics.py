@@ -1,0 +1,127 @@
+"""How many tokens survive the margin, and what they are worth; beside the loss, never within it."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from thresher.lm.kernels.chunked import TILE_ELEMENTS
+from thresher.lm.logit_scale import check_scale, scale_logits
+from thresher.lm.survivors import below_threshold, check_margin
+from thresher.lm.targets import check_targets
+
+
+@dataclass(frozen=True)
+class SelfishStatistics:
+    """One number for each position that is not ignored.
+
+    survivors: (rows,), how many tokens survive   entropy: (rows,), nats, of the softmax over them
+    mass: (rows,), what the full softmax gives them   loss: (rows,), the margin loss, nats
+    """
+
+    survivors: Tensor
+    entropy: Tensor
+    mass: Tensor
+    loss: Tensor
+    vocabulary: int
+
+    @property
+    def mean_share(self) -> float:
+        """The share of all logits that survive."""
+        return self.survivors.double().mean().item() / self.vocabulary
+
+    @property
+    def median_share(self) -> float:
+        """The share of the vocabulary that survives in the middle row."""
+        return self.survivors.double().median().item() / self.vocabulary
+
+    def held_by_heaviest(self, share: float) -> float:
+        """What part of all survivors the heaviest `share` of the rows hold (at least one row)."""
+        if not 0 <= share <= 1:
+            raise ValueError(f"share must lie in [0, 1], got {share}")
+        rows = max(1, round(share * len(self.survivors)))
+        heaviest = self.survivors.double().sort(descending=True).values[:rows]
+        return (heaviest.sum() / self.survivors.sum()).item()
+
+
+@torch.no_grad()
+def selfish_statistics(
+    input: Tensor,
+    target: Tensor,
+    *,
+    margin: float | Tensor,
+    ignore_index: int = -100,
+    temperature: float = 1.0,
+    softcap: float | None = None,
+) -> SelfishStatistics:
+    """What `selfish_cross_entropy` with these arguments keeps.
+
+    input: (N, C)   target: (N,)   margin: a number or (N,)
+    """
+    if input.dim() != 2 or target.shape != input.shape[:1]:
+        shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
+        raise ValueError(f"input must be (N, C) and target (N,), got {shapes}")
+    check_scale(temperature, softcap)
+    check_margin(margin, target.shape)
+    check_targets(target, input.shape[1], ignore_index=ignore_index)
+    counted = target != ignore_index
+    input, target = input[counted], target[counted].long()
+    if isinstance(margin, Tensor) and margin.dim():
+        margin = margin[counted]
+    z = scale_logits(input, temperature=temperature, softcap=softcap)
+    dead = below_threshold(z, target, margin=margin)
+    log_p = z.to(torch.promote_types(z.dtype, torch.float32)).log_softmax(1)
+    log_kept = log_p.masked_fill(dead, -math.inf).logsumexp(1)
+    p = (log_p - log_kept[:, None]).exp().masked_fill(dead, 0)
+    return SelfishStatistics(
+        survivors=(~dead).sum(1),
+        entropy=torch.special.entr(p).sum(1),
+        mass=log_kept.exp(),
+        loss=log_kept - log_p.gather(1, target[:, None])[:, 0],
+        vocabulary=input.shape[1],
+    )
+
+
+@torch.no_grad()
+def linear_selfish_statistics(
+    input: Tensor,
+    weight: Tensor,
+    target: Tensor,
+    *,
+    margin: float | Tensor,
+    bias: Tensor | None = None,
+    ignore_index: int = -100,
+    temperature: float = 1.0,
+    softcap: float | None = None,
+) -> SelfishStatistics:
+    """What `linear_selfish_cross_entropy` keeps: the same, for a few positions at a time.
+
+    input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
+    target: (positions,)   margin: a number or (positions,)
+    """
+    margin = torch.as_tensor(margin, device=input.device).expand(target.shape)
+    precise = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)
+    input, weight = input.to(precise), weight.to(precise)
+    bias = None if bias is None else bias.to(precise)
+    rows = max(1, TILE_ELEMENTS // weight.shape[0])
+    with torch.autocast(input.device.type, enabled=False):
+        parts = [
+            selfish_statistics(
+                functional.linear(input[some], weight, bias),
+                target[some],
+                margin=margin[some],
+                ignore_index=ignore_index,
+                temperature=temperature,
+                softcap=softcap,
+            )
+            for some in (slice(i, i + rows) for i in range(0, len(target) or 1, rows))
+        ]
+    return SelfishStatistics(
+        survivors=torch.cat([part.survivors for part in parts]),
+        entropy=torch.cat([part.entropy for part in parts]),
+        mass=torch.cat([part.mass for part in parts]),
+        loss=torch.cat([part.loss for part in parts]),
+        vocabulary=weight.shape[0],
+    )

@@ -1,0 +1,57 @@
+"""Which tokens compete with the target: the threshold of the margin loss."""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def thresholds(target_logit: Tensor, margin: float | Tensor) -> Tensor:
+    """z_target − margin in at least float32, so that half precision moves no token across it.
+
+    target_logit: (…)   margin: a number, or (…)   returns: (…), with no gradient
+    """
+    precise = torch.promote_types(target_logit.dtype, torch.float32)
+    return target_logit.detach().to(precise) - margin
+
+
+def below_threshold(
+    logits: Tensor, target: Tensor, *, margin: float | Tensor, ignore_index: int = -100
+) -> Tensor:
+    """True for every token that does not survive: z_j < z_target − margin.
+
+    Equality survives, and so does every token of an ignored row. A class out of range is taken for
+    the nearest one: to complain of it is left to the loss.
+
+    logits: (C,), (N, C) or (N, C, d1, …)   target, and margin unless it is a number: (), (N,) or
+    (N, d1, …)   returns: the shape of logits
+    """
+    classes = min(logits.dim() - 1, 1)
+    position = target.reshape(target_shape(logits)).unsqueeze(classes)
+    index = position.clamp(0, logits.shape[classes] - 1).long()
+    if isinstance(margin, Tensor) and margin.dim():
+        margin = margin.reshape(position.shape)
+    threshold = thresholds(logits.gather(classes, index), margin)
+    return logits < threshold.masked_fill(position == ignore_index, -math.inf)
+
+
+def target_shape(logits: Tensor) -> torch.Size:
+    """The shape of logits without their classes: one target for each."""
+    return logits.shape[:1] + logits.shape[2:] if logits.dim() > 1 else torch.Size()
+
+
+def check_margin(margin: float | Tensor, shape: torch.Size) -> None:
+    """Raise unless the margin is a number ≥ 0 or holds one for each row."""
+    if not isinstance(margin, Tensor):
+        if not margin >= 0:
+            raise ValueError(f"margin must be at least 0 (inf is allowed), got {margin}")
+        return
+    if margin.dim() and margin.shape != shape:
+        allowed = f"a number or a tensor of the target's shape {tuple(shape)}"
+        raise ValueError(f"margin must be {allowed}, got shape {tuple(margin.shape)}")
+    # To look at values on another device would make every step wait for it.
+    if margin.device.type == "cpu" and not torch.compiler.is_compiling():
+        wrong = ~(margin >= 0)
+        if bool(wrong.any()):
+            value = margin[wrong][0].item()
+            raise ValueError(f"every margin must be at least 0 (inf is allowed), got {value}")
