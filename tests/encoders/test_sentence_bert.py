@@ -49,6 +49,12 @@ def test_a_text_and_its_lower_cased_form_give_identical_tokens(minilm, words):
     assert torch.equal(given_words.word, lowered.word)
 
 
+def test_a_tokenizer_that_tells_cases_apart_is_fed_folded_words(tiny_folder):
+    encoder = SentenceBert(tiny_folder)
+    ids = encoder.batch([["Marie", "CURIE", "left"]]).ids[0]
+    assert encoder._tokenizer.convert_ids_to_tokens(ids)[1:-1] == ["marie", "curie", "left"]
+
+
 # Vectors
 
 

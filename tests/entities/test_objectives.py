@@ -125,6 +125,17 @@ def test_pooled_gates_leave_words_out_of_the_mean_though_the_encoder_has_read_th
     torch.testing.assert_close(list(ours), expected)
 
 
+@EVERY_PLACE
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_sentence_all_closed_or_all_open_has_a_gradient_of_ordinary_size(tiny, gates_at, value):
+    batch = tiny.batch(SENTENCES)
+    z = torch.tensor([value] * 3 + [0.5] * 6, requires_grad=True)
+    for loss in contrast(tiny, batch, z, temperature=0.07, gates_at=gates_at):
+        (gradient,) = torch.autograd.grad(loss, z, retain_graph=True)
+        assert gradient.isfinite().all()
+        assert gradient.abs().max() < 100
+
+
 def test_an_unknown_place_for_gates_is_refused_with_the_choices(tiny):
     with pytest.raises(ValueError, match="'output'; choose from input, pool"):
         contrast(tiny, tiny.batch(SENTENCES), torch.ones(WORDS), temperature=1, gates_at="output")

@@ -102,6 +102,14 @@ def test_repeated_is_what_comparing_all_pairs_of_words_finds(sentences, ordinary
     assert repeated(sentences, ordinary) == expected
 
 
+@pytest.mark.parametrize(("distance", "near"), [(0, True), (10, True), (11, False)])
+def test_nearby_is_within_half_a_passage_before_or_after(distance, near):
+    sentences = [[] for _ in range(distance + 1)]
+    sentences[0].append("anna")
+    sentences[-1].append("Anna")
+    assert repeated(sentences, set()) == [near, near]
+
+
 @given(SENTENCES, ORDINARY)
 def test_repetition_does_not_see_case(sentences, ordinary):
     lowered = [[word.lower() for word in words] for words in sentences]

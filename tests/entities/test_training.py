@@ -186,6 +186,30 @@ def test_the_prior_is_learned_and_carried_to_words_it_says_nothing_about(tiny):
     assert word_average_precision(gold, [scores[silent]]) > 0.99
 
 
+ALONE = {"agreement": 0.0, "contrast": 1e-6, "complement": 0.0, "sparsity": 0.0, "continuity": 0.0}
+
+
+@pytest.mark.parametrize("gates_at", ["input", "pool"])
+@pytest.mark.parametrize(
+    ("weights", "term", "sign"),
+    [
+        ({"agreement": 1.0}, "agreement", -1),
+        ({"contrast": 1.0}, "rationale", -1),
+        ({"contrast": 1.0, "complement": 10.0}, "complement", +1),
+        ({"sparsity": 1.0}, "sparsity", -1),
+        ({"continuity": 1.0}, "continuity", -1),
+    ],
+)
+def test_each_weight_lowers_its_term_and_the_complement_is_raised(
+    tiny, corpus, gates_at, weights, term, sign
+):
+    options = {**QUICK, **ALONE, **weights, "epochs": 25, "gates_at": gates_at}
+    settings = Settings(**options, learning_rate=3e-2, contrast_share=1.0, temperature=0.2)
+    reports = []
+    trained(tiny, corpus, settings, after_epoch=reports.append)
+    assert sign * (reports[-1].terms[term] - reports[0].terms[term]) > 0.05
+
+
 @pytest.mark.parametrize("form", ["thresholded", "stretched"])
 @pytest.mark.parametrize(
     ("target", "epochs", "reached"), [(None, 10, 0.5), (0.1, 20, 0.1), (0.3, 20, 0.3)]

@@ -94,6 +94,16 @@ def test_trust_is_finite_where_a_value_is_never_seen_beside_a_label():
     assert trust.lower < 0 < trust.capital
 
 
+def test_only_words_the_gate_is_sure_of_are_counted():
+    gate, seen = simulated(5000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
+    case = np.where(np.arange(5000) % 2, Casing.CAPITAL, Casing.LOWER)
+    unsure = np.concatenate([gate, np.full(5000, 0.4, dtype=np.float32)])
+    more = observations(
+        np.concatenate([seen.casing, case]), np.concatenate([seen.repeated, case == Casing.LOWER])
+    )
+    assert Trust.estimate(unsure, more) == Trust.estimate(gate, seen)
+
+
 def test_with_too_few_anchors_no_view_is_trusted():
     few = LEAST_ANCHORS - 1
     gate = np.array([0.99] * few + [0.001] * 500, dtype=np.float32)
