@@ -37,9 +37,6 @@ ROWS = {
     "no contrast": Row({"contrast": 0.0}),
     "more contrast": Row({"contrast_share": 0.5}),
     "no repetition": Row(beliefs=Beliefs(priors=("casing",))),
-    "contrast alone": Row(
-        {"agreement": 0.0, "contrast": 1.0, "contrast_share": 1.0, "sparsity": 5.0}
-    ),
 }
 
 

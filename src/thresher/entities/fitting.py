@@ -224,7 +224,7 @@ def _fingerprint(
     prior: NDArray[np.float32],
 ) -> str:
     """A mark that only the same text, encoder, settings and beliefs have."""
-    digest = hashlib.sha256(json.dumps([encoder.name, asdict(settings)]).encode())
+    digest = hashlib.sha256(json.dumps([encoder.name, encoder.layer, asdict(settings)]).encode())
     digest.update(prior.tobytes())
     for words in sentences:
         digest.update("\0".join(words).encode("utf-8", "surrogatepass"))

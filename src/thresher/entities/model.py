@@ -121,7 +121,7 @@ class FinderModel:
                 selector=selector,
                 trust=Trust(**config["trust"]),
                 threshold=float(config["threshold"]),
-                ordinary=frozenset(contents[_WORDS].decode().splitlines()),
+                ordinary=frozenset(contents[_WORDS].decode().split("\n")) - {""},
                 not_names=frozenset(config["not_names"]),
                 learned_from=config["learned_from"],
             )

@@ -32,7 +32,7 @@ def _unit(vectors: Tensor) -> Tensor:
 
     `functional.normalize` would send back a gradient of 10¹² there, and spoil the whole step.
     """
-    length = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
+    length: Tensor = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
     return vectors / length.masked_fill(length == 0, torch.inf)
 
 

@@ -1,0 +1,124 @@
+"""Write docs/results.md, and the pictures in it, from the JSON that benchmarks left.
+
+python -m benchmarks.write_results
+"""
+
+import json
+import re
+from collections import defaultdict
+from statistics import mean, stdev
+from typing import Any
+
+from benchmarks.data import ROOT
+from benchmarks.english import SETS
+from benchmarks.entities import RESULTS
+
+DOCS = ROOT / "docs"
+GOALS = {
+    "wnut17": (0.60, 0.55),
+    "ewt": (0.72, 0.64),
+    "bc5cdr": (0.50, 0.48),
+    "wikigold": (0.80, 0.70),
+}
+CASES = ("cased", "lower")
+
+
+def entity_table(results: dict[str, Any]) -> list[str]:
+    """Span F1, cased / lower-cased, a row per finder and peer."""
+    sets = [name for name in SETS if name in next(iter(results["peers"].values()))]
+    lines = [
+        "| | " + " | ".join(SETS[name] for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for row, seeds in by_row(results["finders"]).items():
+        cells = [" / ".join(_spread(seeds, name, case) for case in CASES) for name in sets]
+        label = f"Thresher, {row}" if row != "default" else "**Thresher, built-in model**"
+        lines.append(f"| {label} ({_seeds(len(seeds))}) | " + " | ".join(cells) + " |")
+    for row, figures in results["peers"].items():
+        cells = [
+            " / ".join(f"{figures[name][case]['span_f1']:.3f}" for case in CASES) for name in sets
+        ]
+        lines.append(f"| {row} | " + " | ".join(cells) + " |")
+    if results["split"] == "report":
+        goals = [" / ".join(f"{goal:.2f}" for goal in GOALS[name]) for name in sets]
+        lines.append("| *goal* | " + " | ".join(goals) + " |")
+    return lines
+
+
+def word_table(results: dict[str, Any]) -> list[str]:
+    """Word figures and calibration of the built-in model."""
+    lines = [
+        "| | word AP | word F1 | span precision | span recall | calibration error |",
+        "|---|---|---|---|---|---|",
+    ]
+    seeds = by_row(results["finders"])["default"]
+    for name, title in SETS.items():
+        if name not in seeds[0]:
+            continue
+        for case in CASES:
+            cells = [
+                f"{mean(seed[name][case][key] for seed in seeds):.3f}"
+                for key in (
+                    "word_ap",
+                    "word_f1",
+                    "span_precision",
+                    "span_recall",
+                    "calibration_error",
+                )
+            ]
+            lines.append(f"| {title}, {case} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def draw_reliability(results: dict[str, Any]) -> None:
+    """Score against the share of candidates that are right, a line per set."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    plt.rcParams["svg.hashsalt"] = "thresher"
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
+    for axis, case in zip(axes, CASES, strict=True):
+        axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        for name, title in SETS.items():
+            bins = [b for b in results["finders"]["default-0"][name][case]["bins"] if b[0] >= 20]
+            axis.plot([b[1] for b in bins], [b[2] for b in bins], marker="o", label=title)
+        axis.set(title="as given" if case == "cased" else "lower-cased", xlabel="score")
+    axes[0].set(ylabel="share that are exactly entities", xlim=(0, 1), ylim=(0, 1))
+    axes[0].legend(frameon=False)
+    figure.savefig(DOCS / "pictures" / "reliability.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def by_row(finders: dict[str, Any]) -> dict[str, list[Any]]:
+    """Finders named row-seed, grouped by row; the default first."""
+    rows = defaultdict(list)
+    for name in sorted(finders, key=lambda name: (not name.startswith("default"), name)):
+        rows[re.sub(r"-\d+$", "", name).replace("-", " ")].append(finders[name])
+    return dict(rows)
+
+
+def _spread(seeds: list[Any], name: str, case: str) -> str:
+    values = [seed[name][case]["span_f1"] for seed in seeds]
+    return f"{mean(values):.3f}" + (f"±{stdev(values):.3f}" if len(values) > 1 else "")
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+def main() -> None:
+    report = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
+    tune = json.loads((RESULTS / "entities-tune.json").read_text(encoding="utf-8"))
+    speed = json.loads((RESULTS / "speed.json").read_text(encoding="utf-8"))
+    draw_reliability(report)
+    template = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8")
+    text = template.format(
+        entities="\n".join(entity_table(report)),
+        words="\n".join(word_table(report)),
+        tune="\n".join(entity_table(tune)),
+        **speed,
+    )
+    (DOCS / "results.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
