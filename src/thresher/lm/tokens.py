@@ -1,0 +1,226 @@
+"""Text as numbers: characters, byte-level pairs of any number, or words."""
+
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch import Tensor
+
+from thresher.errors import InputError
+from thresher.text.words import segment
+
+UNKNOWN = "<unk>"
+DEFAULT_PAIRS = 8192  # tokens of a byte-level vocabulary, where the data can give as many
+_BYTES = 256
+
+Ids = NDArray[np.int64]
+
+
+class Tokens(ABC):
+    """A vocabulary, the way from text to its ids, and back.
+
+    names: (vocabulary,), each token as a person would read it
+    lossless: whether `decode(encode(text)) == text`, so that a rate per byte has a meaning
+    """
+
+    kind: ClassVar[str]
+    lossless: ClassVar[bool]
+    names: Sequence[str]
+
+    @property
+    def vocabulary(self) -> int:
+        """How many tokens there are."""
+        return len(self.names)
+
+    @abstractmethod
+    def encode(self, text: str) -> Ids:
+        """The tokens of a text: (tokens,)."""
+
+    @abstractmethod
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of tokens."""
+
+    @abstractmethod
+    def _content(self) -> Any:
+        """What a file has to hold, as JSON."""
+
+    def to_json(self) -> str:
+        """All there is to know, for `tokens_from_json`."""
+        return json.dumps({"kind": self.kind, "tokens": self._content()}, ensure_ascii=False)
+
+
+class Characters(Tokens):
+    """Every character a token, in the order of their code points."""
+
+    kind = "characters"
+    lossless = True
+
+    def __init__(self, characters: str) -> None:
+        self._points = np.unique(_code_points(characters))
+        self.names = [chr(point) for point in self._points]
+
+    def encode(self, text: str) -> Ids:
+        """The tokens of a text; a character that is no token is an error that shows it."""
+        points = _code_points(text)
+        ids = np.searchsorted(self._points, points)
+        unseen = self._points[np.minimum(ids, len(self._points) - 1)] != points
+        if unseen.any():
+            at = int(unseen.argmax())
+            line = text.count("\n", 0, at) + 1
+            raise InputError(
+                f"the character {text[at]!r} (line {line}) was never seen in training; "
+                "byte-level tokens (bpe) read any text"
+            )
+        return ids.astype(np.int64)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of tokens."""
+        return "".join(self.names[i] for i in ids)
+
+    def _content(self) -> str:
+        return "".join(self.names)
+
+
+class BytePairs(Tokens):
+    """Bytes, and the pairs of tokens that were joined most often; reads any text."""
+
+    kind = "bpe"
+    lossless = True
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        names = sorted(tokenizer.get_vocab().items(), key=lambda pair: pair[1])
+        self.names = [name.replace("Ġ", " ").replace("Ċ", "\n") for name, _ in names]
+
+    @classmethod
+    def learn(cls, text: str, vocabulary: int) -> "BytePairs":
+        """At most that many tokens; pairs seen only once are not joined."""
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocabulary,
+            min_frequency=2,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        )
+        tokenizer.train_from_iterator(_lines(text), trainer)
+        return cls(tokenizer)
+
+    def encode(self, text: str) -> Ids:
+        """The tokens of a text. Lines are read apart, so memory stays within bounds."""
+        rows = self._tokenizer.encode_batch_fast(_lines(text))
+        return np.fromiter((i for row in rows for i in row.ids), np.int64)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of tokens; bytes that are no UTF-8 become U+FFFD."""
+        return str(self._tokenizer.decode(list(ids)))
+
+    def _content(self) -> Any:
+        return json.loads(self._tokenizer.to_str())
+
+
+class Words(Tokens):
+    """The words of a text, white space left out; all words not in the list are one token."""
+
+    kind = "words"
+    lossless = False
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.names = [UNKNOWN, *words]
+        self._ids = {word: i for i, word in enumerate(self.names)}
+
+    @classmethod
+    def learn(cls, text: str, vocabulary: int | None) -> "Words":
+        """The most frequent words, by default all that were seen twice."""
+        counts = Counter(_words(text)).most_common()
+        counts.sort(key=lambda pair: (-pair[1], pair[0]))
+        if vocabulary is None:
+            return cls([word for word, count in counts if count > 1])
+        return cls([word for word, _ in counts[: vocabulary - 1]])
+
+    def encode(self, text: str) -> Ids:
+        """The tokens of a text, 0 for a word that is not in the list."""
+        return np.fromiter((self._ids.get(word, 0) for word in _words(text)), np.int64)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The words, with a space between two."""
+        return " ".join(self.names[i] for i in ids)
+
+    def _content(self) -> list[str]:
+        return list(self.names[1:])
+
+
+KINDS = (Characters.kind, BytePairs.kind, Words.kind)
+
+
+def learn_tokens(kind: str, text: str, *, vocabulary: int | None = None) -> Tokens:
+    """Tokens of one of the `KINDS`, learned from a text.
+
+    vocabulary: how many; by default every character, `DEFAULT_PAIRS` where the data can give as
+    many, every word seen twice
+    """
+    if kind not in KINDS:
+        raise InputError(f"unknown tokens {kind!r}; choose from {', '.join(KINDS)}")
+    if not text.strip():
+        raise InputError("there is no text to learn tokens from: it is empty or blank")
+    if kind == Characters.kind:
+        if vocabulary is not None:
+            raise InputError("characters are counted, not chosen: leave the vocabulary out")
+        return Characters(text)
+    least = _BYTES if kind == BytePairs.kind else 2
+    if vocabulary is not None and vocabulary < least:
+        raise InputError(f"a vocabulary of {kind} has at least {least} tokens, got {vocabulary}")
+    learned: Tokens = (
+        BytePairs.learn(text, vocabulary or DEFAULT_PAIRS)
+        if kind == BytePairs.kind
+        else Words.learn(text, vocabulary)
+    )
+    if learned.vocabulary < 2:
+        raise InputError("no word occurs twice; state a vocabulary, or choose other tokens")
+    if vocabulary is not None and learned.vocabulary < vocabulary:
+        raise InputError(
+            f"a vocabulary of {vocabulary} is larger than the data: its {kind} give at most "
+            f"{learned.vocabulary} tokens"
+        )
+    return learned
+
+
+def tokens_from_json(content: str) -> Tokens:
+    """What `Tokens.to_json` wrote."""
+    try:
+        found = json.loads(content)
+        kind, tokens = found["kind"], found["tokens"]
+        if kind == Characters.kind:
+            return Characters(tokens)
+        if kind == BytePairs.kind:
+            return BytePairs(Tokenizer.from_str(json.dumps(tokens)))
+        if kind == Words.kind:
+            return Words(tokens)
+    except Exception as error:  # the tokenizers library raises Exception itself
+        raise InputError(f"these are no tokens that can be read: {error}") from error
+    raise InputError(f"unknown tokens {kind!r}; choose from {', '.join(KINDS)}")
+
+
+def token_counts(ids: Ids, vocabulary: int) -> Tensor:
+    """How often each token occurs: (vocabulary,), int64."""
+    return torch.from_numpy(np.bincount(ids, minlength=vocabulary))
+
+
+def _code_points(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends, so that joining them gives the text back."""
+    return [line for line in text.splitlines(keepends=True) if line]
+
+
+def _words(text: str) -> Iterable[str]:
+    return (word.text for sentence in segment(text) for word in sentence.words)

@@ -1,0 +1,130 @@
+"""Tokens: text to ids and back, sizes that are kept, and what cannot be read."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.errors import InputError
+from thresher.lm.tokens import (
+    DEFAULT_PAIRS,
+    KINDS,
+    UNKNOWN,
+    learn_tokens,
+    token_counts,
+    tokens_from_json,
+)
+
+TEXT = (
+    "The cat sat on the mat.\nThe dog — née Bello — sat on the cat!\n\n  ሰላም ለዓለም 😀\t"
+    "the end, the end, the cat.\r\nThe dog sat.\n"
+) * 5
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])))
+def test_byte_pairs_give_back_any_text(text):
+    tokens = learn_tokens("bpe", TEXT, vocabulary=280)
+    assert tokens.decode(tokens.encode(text)) == text
+
+
+@given(text=st.text(st.sampled_from(sorted(set(TEXT)))))
+def test_characters_give_back_any_text_of_theirs(text):
+    tokens = learn_tokens("characters", TEXT)
+    assert tokens.decode(tokens.encode(text)) == text
+    assert len(tokens.encode(text)) == len(text)
+
+
+def test_words_give_back_words_and_one_token_for_all_others():
+    tokens = learn_tokens("words", "a b a b a c .")
+    assert tokens.names == [UNKNOWN, "a", "b"]
+    assert tokens.encode("b a c a zebra").tolist() == [2, 1, 0, 1, 0]
+    assert tokens.decode([2, 1, 0]) == f"b a {UNKNOWN}"
+
+
+def test_words_are_kept_by_frequency():
+    counts = Counter({"red": 5, "blue": 4, "ape": 3, "bee": 3, "cow": 1})
+    text = " ".join(counts.elements())
+    assert learn_tokens("words", text, vocabulary=4).names[1:] == ["red", "blue", "ape"]
+    assert learn_tokens("words", text, vocabulary=6).vocabulary == 6
+
+
+@pytest.mark.parametrize("size", [256, 270, 300])
+def test_byte_pairs_are_as_many_as_asked_for(size):
+    assert learn_tokens("bpe", TEXT, vocabulary=size).vocabulary == size
+
+
+def test_without_a_size_the_data_may_give_fewer():
+    assert 256 < learn_tokens("bpe", TEXT).vocabulary < DEFAULT_PAIRS
+
+
+def test_more_pairs_make_fewer_tokens():
+    lengths = [len(learn_tokens("bpe", TEXT, vocabulary=v).encode(TEXT)) for v in (256, 280, 300)]
+    assert lengths[0] == len(TEXT.encode())
+    assert lengths == sorted(lengths, reverse=True)
+    assert len(set(lengths)) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_tokens_read_as_before(kind):
+    tokens = learn_tokens(kind, TEXT)
+    again = tokens_from_json(tokens.to_json())
+    assert type(again) is type(tokens)
+    assert list(again.names) == list(tokens.names)
+    np.testing.assert_array_equal(again.encode(TEXT), tokens.encode(TEXT))
+    assert again.to_json() == tokens.to_json()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_lie_within_the_vocabulary_and_are_counted(kind):
+    tokens = learn_tokens(kind, TEXT)
+    ids = tokens.encode(TEXT)
+    counts = token_counts(ids, tokens.vocabulary)
+    assert counts.tolist() == [Counter(ids.tolist())[i] for i in range(tokens.vocabulary)]
+    assert tokens.encode("").shape == (0,)
+    assert ids.dtype == np.int64
+
+
+def test_a_character_never_seen_is_named_with_its_line():
+    tokens = learn_tokens("characters", "abc\n")
+    with pytest.raises(InputError, match=r"'é' \(line 2\) was never seen in training"):
+        tokens.encode("abc\nabé")
+    with pytest.raises(InputError, match="'\\\\t'"):  # before the first code point too
+        tokens.encode("\t")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_an_empty_corpus_is_an_error(kind, text):
+    with pytest.raises(InputError, match="empty or blank"):
+        learn_tokens(kind, text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "told"),
+    [
+        ("bpe", 100_000, "larger than the data: its bpe give at most"),
+        ("words", 1000, "larger than the data: its words give at most"),
+        ("bpe", 255, "at least 256 tokens, got 255"),
+        ("words", 1, "at least 2 tokens, got 1"),
+        ("characters", 65, "counted, not chosen"),
+        ("syllables", None, "unknown tokens 'syllables'; choose from characters, bpe, words"),
+    ],
+)
+def test_a_size_that_cannot_be_is_an_error(kind, size, told):
+    with pytest.raises(InputError, match=told):
+        learn_tokens(kind, TEXT, vocabulary=size)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"kind": "x", "tokens": ""}', '{"kind": "bpe", "tokens": {}}']
+)
+def test_what_is_no_tokens_is_an_error(content):
+    with pytest.raises(InputError, match="tokens"):
+        tokens_from_json(content)
+
+
+def test_words_that_all_occur_once_are_an_error():
+    with pytest.raises(InputError, match="no word occurs twice"):
+        learn_tokens("words", "all different here")
