@@ -1,25 +1,37 @@
 # Every target makes .venv when it is missing, so `make demo` and `make test` are all a new machine needs.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 INSTALLED := .venv/.installed
+BENCH := .venv/.installed-bench
+MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-speed mistakes results clean
 
 help:
-	@echo "make demo      find entities in the text that ships with the project"
-	@echo "make test      run the tests"
-	@echo "make lint      ruff"
-	@echo "make types     mypy --strict on src/"
-	@echo "make pictures  redraw the pictures of docs/"
+	@echo "make demo            find the entities of a text that ships with the project"
+	@echo "make test            run the tests"
+	@echo "make lint            ruff"
+	@echo "make types           mypy --strict on src/"
+	@echo "make pictures        redraw the pictures of docs/"
+	@echo "make models          train every finder the benchmarks report on"
+	@echo "make bench-entities  entity quality beside spaCy, noun chunks and capitals"
+	@echo "make bench-speed     speed and memory of find and fit"
+	@echo "make results         write docs/results.md from what the benchmarks measured"
+	@echo "make english         rebuild the built-in English model"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes, once)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(INSTALL) '.[dev]'
+	@touch $@
+
+$(BENCH): $(INSTALLED)
+	@$(INSTALL) '.[bench]'
 	@touch $@
 
 demo: $(INSTALLED)
-	@$(BIN)/python -m examples.demo
+	@$(BIN)/thresher find examples/harbour.txt --to terminal
 
 test: $(INSTALLED)
 	@$(BIN)/python -m pytest
@@ -31,7 +43,27 @@ types: $(INSTALLED)
 	@$(BIN)/mypy
 
 pictures: $(INSTALLED)
-	@$(BIN)/python docs/pictures/draw_gates.py && $(BIN)/python docs/pictures/draw_maths.py
+	@for each in docs/pictures/draw_*.py; do $(BIN)/python $$each || exit 1; done
+
+models: $(BENCH)
+	@$(BIN)/python -m benchmarks.train --out $(MODELS)
+
+english: $(BENCH)
+	@$(BIN)/python -m benchmarks.train --out $(MODELS) --only default --seeds 0
+	@$(BIN)/python -m benchmarks.english
+
+bench-entities: $(BENCH)
+	@$(BIN)/python -m benchmarks.entities --split tune
+	@$(BIN)/python -m benchmarks.entities --split report
+
+bench-speed: $(BENCH)
+	@$(BIN)/python -m benchmarks.speed
+
+mistakes: $(BENCH)
+	@$(BIN)/python -m benchmarks.mistakes
+
+results: $(BENCH)
+	@$(BIN)/python -m benchmarks.write_results
 
 clean:
 	rm -rf .venv build dist
