@@ -47,6 +47,17 @@ def entity_table(results: dict[str, Any]) -> list[str]:
     return lines
 
 
+def write_readme_table(results: dict[str, Any]) -> None:
+    """The three rows of the README: ours, spaCy's, capitals."""
+    table = entity_table(results)
+    kept = [line for line in table[2:] if re.match(r"\| (\*\*Thresher|spaCy|capitalised)", line)]
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    body = "\n".join([*table[:2], *kept])
+    text = re.sub(r"(?s)(<!-- figures -->\n).*(\n<!-- /figures -->)", rf"\g<1>{body}\g<2>", text)
+    readme.write_text(text, encoding="utf-8")
+
+
 def word_table(results: dict[str, Any]) -> list[str]:
     """Word figures and calibration of the built-in model."""
     lines = [
@@ -134,6 +145,7 @@ def main() -> None:
         **speed,
     )
     (DOCS / "results.md").write_text(text, encoding="utf-8")
+    write_readme_table(report)
 
 
 if __name__ == "__main__":

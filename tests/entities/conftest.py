@@ -65,6 +65,11 @@ def _token(word: str) -> int:
     return FIRST_WORD + zlib.crc32(word.casefold().encode()) % (VOCABULARY - FIRST_WORD)
 
 
+@pytest.fixture(scope="session")
+def new_tiny() -> type[TinyEncoder]:
+    return TinyEncoder
+
+
 @pytest.fixture
 def tiny() -> TinyEncoder:
     return TinyEncoder()

@@ -1,0 +1,30 @@
+"""Draw what `thresher find` shows on a terminal: docs/pictures/find.svg."""
+
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+
+from thresher import EntityFinder
+from thresher.cli.highlight import highlight
+
+HERE = Path(__file__).parent
+PARAGRAPHS = 2
+
+
+def main() -> None:
+    text = (HERE.parents[1] / "examples" / "harbour.txt").read_text(encoding="utf-8")
+    shown = "\n\n".join(text.split("\n\n")[:PARAGRAPHS])
+    with (HERE / "find.svg").open("w", encoding="utf-8") as file:
+        console = Console(record=True, width=80, file=file, force_terminal=True)
+        console.print("$ thresher find harbour.txt", style="bold")
+        console.print(highlight(shown, EntityFinder.default().find(shown)))
+        svg = console.export_svg(title="thresher", theme=MONOKAI, unique_id="thresher")
+    # The fonts that the picture would fetch from elsewhere are left to the reader's own.
+    svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+    (HERE / "find.svg").write_text(svg, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Whole or not at all."""
+
+import errno
+import os
+import stat
+
+import pytest
+
+from thresher.errors import InputError
+from thresher.folders import write_file, write_folder
+
+FILES = {"config.json": b"{}", "weights": b"1234"}
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_folder_holds_its_files_and_nothing_is_left_beside_it(tmp_path):
+    write_folder(tmp_path / "deep" / "model", FILES)
+    assert contents(tmp_path / "deep" / "model") == FILES
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["model"]
+
+
+def test_a_model_is_replaced_whole(tmp_path):
+    write_folder(tmp_path / "model", {**FILES, "old": b""})
+    write_folder(tmp_path / "model", FILES)
+    assert contents(tmp_path / "model") == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_folder_that_is_no_model_is_never_replaced(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    with pytest.raises(InputError, match="is not a model"):
+        write_folder(tmp_path / "thesis", FILES)
+    assert contents(tmp_path / "thesis") == {"chapter.txt": b"years of work"}
+
+
+@pytest.mark.parametrize("target", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_model_and_no_litter(tmp_path, monkeypatch, target):
+    write_folder(tmp_path / "model", FILES)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, target, full)
+    with pytest.raises(InputError, match="No space left on device"):
+        write_folder(tmp_path / "model", {"config.json": b"new"})
+    monkeypatch.undo()
+    assert contents(tmp_path / "model") == FILES
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_file(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+
+
+def test_files_may_be_read_by_whom_the_umask_lets(tmp_path):
+    before = os.umask(0o022)
+    try:
+        write_folder(tmp_path / "model", FILES)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "model" / "weights").stat().st_mode) == 0o644
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == 0o755
