@@ -61,7 +61,21 @@ def test_every_folder_is_a_known_room():
 
 def test_public_names_are_these():
     public = {
-        "thresher": {"__version__"},
+        "thresher": {
+            "Beliefs",
+            "EntityFinder",
+            "InputError",
+            "Settings",
+            "Span",
+            "__version__",
+            "read_texts",
+        },
     }
-    for module, names in public.items():
-        assert set(importlib.import_module(module).__all__) == names
+    for name, names in public.items():
+        module = importlib.import_module(name)
+        assert set(module.__all__) == names
+        assert names <= set(dir(module))
+        for each in names:
+            assert getattr(module, each) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Enity'"):
+        _ = thresher.Enity

@@ -1,0 +1,59 @@
+"""The command `thresher` and its subcommands."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from thresher import __version__
+from thresher.cli.errors import exit_status
+from thresher.cli.evaluate import evaluate
+from thresher.cli.find import find
+from thresher.cli.fit import fit
+
+app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+app.command()(find)
+app.command()(fit)
+app.command("eval")(evaluate)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"thresher {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def thresher(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Find the entities of texts, and learn to find those of yours, with no labels.
+
+    thresher find notes.txt                    entities of a text
+    thresher fit corpus/*.txt -o my-model      learn from raw text
+    thresher find notes.txt --model my-model   use what was learned
+    thresher eval gold.conll                   measure, where gold tags exist
+
+    Exit status: 0 if all went well, 1 if something failed or some input could
+    not be read, 2 if the command was mistyped, 130 after Ctrl-C.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status; whatever goes wrong is one line."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    command = get_command(app)
+    for library in ("TRANSFORMERS", "HF_HUB"):  # read when they are imported, which is later
+        os.environ.setdefault(f"{library}_VERBOSITY", "error")
+    try:
+        with command.make_context("thresher", given) as context:
+            command.invoke(context)
+    except BaseException as error:  # every way to end is an exit status, Ctrl-C among them
+        return exit_status(error)
+    return 0

@@ -1,0 +1,95 @@
+"""thresher eval: how well a model finds what someone has tagged."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from thresher.cli.models import load_finder
+from thresher.cli.options import Device, Json, Model, Quiet, Threshold
+from thresher.cli.output import print_line, rendered
+from thresher.cli.progress import shown
+from thresher.cli.values import one_of
+
+if TYPE_CHECKING:
+    from thresher.cli.measures import Measures
+
+GoldFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="GOLD",
+        show_default=False,
+        help="CoNLL files with tags such as O, B-PER, I-PER; the kinds are not used.",
+    ),
+]
+GoldFormat = Annotated[
+    str,
+    typer.Option(
+        "--from", parser=one_of("conll"), metavar="FORMAT", show_default=False, help="Only conll."
+    ),
+]
+
+_WRITTEN: dict[str, Callable[[str], str]] = {"as given": str, "lower-cased": str.lower}
+
+
+def evaluate(
+    gold: GoldFiles,
+    from_: GoldFormat = "conll",
+    model: Model = None,
+    threshold: Threshold = None,
+    device: Device = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure what a model finds against gold tags, as given and lower-cased.
+
+    thresher eval gold.conll --model my-model
+    thresher eval gold.conll --json
+
+    AP is the average precision of word scores. P, R and F1 are precision, recall
+    and their mean, of words and of exact spans, at the threshold. Calibration
+    error is how far, on average, the score of a span is from the chance that it
+    is right.
+    """
+    from thresher.cli.measures import Gold, measure  # noqa: PLC0415 (numpy; help does without)
+
+    tagged = Gold.read(gold)
+    finder = load_finder(model, device=device, quiet=quiet)
+    least = finder.threshold if threshold is None else threshold
+    counts = tagged.counts()
+    with shown(quiet=quiet) as progress:
+        measures = {
+            name: measure(
+                finder,
+                tagged,
+                threshold=least,
+                write=write,
+                count=progress.stage(name, counts["sentences"]),
+            )
+            for name, write in _WRITTEN.items()
+        }
+    if as_json:
+        about = {"gold": gold, "model": str(model) if model else None, "threshold": least}
+        figures = {name.replace(" ", "_"): each.as_json() for name, each in measures.items()}
+        print_line(json.dumps(about | counts | figures))
+    else:
+        if not quiet:
+            print_line(_about(counts, least))
+        print_line(rendered(_table(measures)))
+
+
+def _about(counts: Mapping[str, int], threshold: float) -> str:
+    amounts = ", ".join(f"{amount:,} {name}" for name, amount in counts.items())
+    return f"{amounts}; threshold {threshold:.2f}"
+
+
+def _table(measures: Mapping[str, "Measures"]) -> Table:
+    table = Table("", *measures, box=SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name in next(iter(measures.values())).figures():
+        table.add_row(name, *(f"{each.figures()[name]:.3f}" for each in measures.values()))
+    return table

@@ -1,0 +1,72 @@
+"""Texts on a terminal: entities stand out, the more the surer they are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from thresher.cli.finding import Found
+from thresher.text.annotations import Span
+from thresher.text.sources import STANDARD_INPUT
+
+# From this score on, this shade: black on cream to orange reads well on dark and on light.
+SHADES = ((0.0, "#ffedb3"), (0.5, "#ffd978"), (0.7, "#ffbe33"), (0.9, "#ff9a0d"))
+
+# Signs that steer a terminal must not reach it; each keeps its place.
+_STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
+
+
+def highlighted(found: Iterable[Found]) -> Iterator[str]:
+    """Each text with its entities, under the name of its source where that changes."""
+    console = Console(force_terminal=True, highlight=False)
+    coloured = console.color_system is not None and not console.no_color
+    source, entities = None, 0
+    for document, spans in found:
+        entities += len(spans)
+        with console.capture() as shown:
+            if document.source != source:
+                source = document.source
+                console.print(_heading(source))
+            console.print(highlight(document.text, spans, coloured=coloured))
+        yield shown.get()
+    with console.capture() as shown:
+        console.print(_footing(entities, coloured=coloured))
+    yield shown.get()
+
+
+def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Text:
+    """A text whose spans are shaded by their scores, or bracketed where there are no colours."""
+    shown = Text()
+    done = 0
+    for span in spans:
+        shown.append(_safe(text[done : span.start]))
+        if coloured:
+            shown.append(_safe(span.text), _style(span.score))
+        else:
+            shown.append(f"[{_safe(span.text)}]")
+        done = span.end
+    return shown.append(_safe(text[done:].rstrip()))
+
+
+def _heading(source: str) -> Rule:
+    name = "standard input" if source == STANDARD_INPUT else source
+    return Rule(Text(_safe(name), "bold"), align="left", style="dim")
+
+
+def _footing(entities: int, *, coloured: bool) -> Text:
+    footing = Text(f"{entities:,} entities", "dim")
+    if coloured:
+        footing.append("   score from ")
+        for least, shade in SHADES:
+            footing.append(f" {least:.1f} ", f"not dim black on {shade}")
+    return footing
+
+
+def _style(score: float) -> str:
+    shade = [shade for least, shade in SHADES if score >= least][-1]
+    return f"black on {shade}"
+
+
+def _safe(text: str) -> str:
+    return text.translate(_STEERING)

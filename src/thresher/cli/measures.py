@@ -1,0 +1,108 @@
+"""Figures of a finder on sentences whose entities someone has tagged."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from thresher.cli.finding import Reading, read_sentences
+from thresher.entities.evaluation import (
+    Calibration,
+    Counts,
+    calibration,
+    span_counts,
+    word_average_precision,
+    word_counts,
+)
+from thresher.text.annotations import TaggedSentence
+from thresher.text.formats.conll import read_conll
+from thresher.text.sources import find_sources
+
+if TYPE_CHECKING:
+    from thresher import EntityFinder
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The tagged sentences of some files, each file a text."""
+
+    texts: Sequence[Sequence[TaggedSentence]]
+
+    @classmethod
+    def read(cls, sources: Iterable[str]) -> "Gold":
+        """All of it, or an error: figures on a part would mislead."""
+        return cls([list(read_conll(name)) for name in find_sources(sources)])
+
+    @property
+    def sentences(self) -> list[TaggedSentence]:
+        """Those of all texts."""
+        return [sentence for text in self.texts for sentence in text]
+
+    def counts(self) -> dict[str, int]:
+        """How much there is."""
+        return {
+            "sentences": len(self.sentences),
+            "words": sum(len(each.words) for each in self.sentences),
+            "spans": sum(len(each.spans) for each in self.sentences),
+        }
+
+
+@dataclass(frozen=True)
+class Measures:
+    """How well words and exact spans are found."""
+
+    average_precision: float
+    words: Counts
+    spans: Counts
+    calibration: Calibration
+
+    def figures(self) -> dict[str, float]:
+        """For a person to read."""
+        return {
+            "word AP": self.average_precision,
+            "word precision": self.words.precision,
+            "word recall": self.words.recall,
+            "word F1": self.words.f1,
+            "exact span precision": self.spans.precision,
+            "exact span recall": self.spans.recall,
+            "exact span F1": self.spans.f1,
+            "calibration error": self.calibration.error,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """For a program to read."""
+        return {
+            "word": {"average_precision": self.average_precision, **_shares(self.words)},
+            "span": _shares(self.spans),
+            "calibration_error": self.calibration.error,
+            "calibration": [asdict(each) for each in self.calibration.bins],
+        }
+
+
+def measure(
+    finder: "EntityFinder",
+    gold: Gold,
+    *,
+    threshold: float,
+    write: Callable[[str], str] = str,
+    count: Callable[[int], None] = lambda sentences: None,
+) -> Measures:
+    """What is found against what is tagged, with every word written some other way."""
+    readings: list[Reading] = []
+    for text in gold.texts:
+        for reading in read_sentences(finder, (list(map(write, each.words)) for each in text)):
+            readings.append(reading)
+            count(1)
+    spans = [each.spans for each in gold.sentences]
+    scores = [each.scores for each in readings]
+    candidates = [each.candidates for each in readings]
+    return Measures(
+        word_average_precision(spans, scores),
+        word_counts(spans, scores, threshold=threshold),
+        span_counts(spans, candidates, threshold=threshold),
+        calibration(spans, candidates),
+    )
+
+
+def _shares(counts: Counts) -> dict[str, float]:
+    shares = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+    return shares | asdict(counts)

@@ -1,0 +1,45 @@
+"""Loading encoders and finders, with something to look at meanwhile."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import thresher
+from thresher.cli.progress import shown
+from thresher.errors import InputError
+
+if TYPE_CHECKING:
+    from thresher import EntityFinder
+    from thresher.encoders import Encoder
+
+
+def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "EntityFinder":
+    """The model of a folder, or the built-in one."""
+    with _loading(device, quiet=quiet):
+        if folder is None:
+            return thresher.EntityFinder.default(device=device)
+        return thresher.EntityFinder.load(folder, device=device)
+
+
+def load_encoder(name: str | None, *, device: str | None, quiet: bool) -> "Encoder":
+    """The encoder of that name, or the default one."""
+    with _loading(device, quiet=quiet):
+        from thresher.encoders import loading  # noqa: PLC0415 (torch; help does without)
+
+        return loading.load_encoder(name or loading.DEFAULT_ENCODER, device=device)
+
+
+@contextmanager
+def _loading(device: str | None, *, quiet: bool) -> Iterator[None]:
+    """Show that something goes on, and tell of a device that is not there."""
+    try:
+        with shown(quiet=quiet) as progress, warnings.catch_warnings(action="ignore"):
+            progress.stage("loading")
+            yield
+    except (RuntimeError, AssertionError) as error:  # what torch raises for an unknown device
+        if device is None:
+            raise
+        reason = str(error).splitlines()[0]
+        raise InputError(f"cannot use the device {device!r}: {reason}") from error

@@ -1,0 +1,54 @@
+"""Options that several commands have in common."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thresher.cli.values import one_of, share
+
+INPUT_FORMATS = ("text", "jsonl", "parquet", "conll")
+
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCES",
+        show_default=False,
+        help="Files, folders, patterns such as 'notes/*.txt', or - for standard input.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        parser=one_of(*INPUT_FORMATS),
+        metavar="FORMAT",
+        help="text, jsonl, parquet or conll; by default what a file's name says.",
+    ),
+]
+Field = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="The JSONL field or Parquet column that holds the text."),
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="A model made by fit; by default the built-in English one."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        parser=share,
+        metavar="T",
+        help="The least score of an entity, from 0 to 1; by default the model's own.",
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 …; by default a GPU if there is one."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no summary, only warnings.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]

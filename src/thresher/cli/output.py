@@ -1,0 +1,74 @@
+"""Where output goes: standard output as it comes, or a file that appears whole or not at all."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from rich.console import Console, RenderableType
+
+from thresher.errors import InputError
+
+Write = Callable[[str], None]
+
+
+@contextmanager
+def opened(path: Path | None) -> Iterator[Write]:
+    """A function that writes text; what it wrote to a file is there once the block has ended."""
+    with _told("to standard output" if path is None else str(path)):
+        if path is None:
+            yield _writer(sys.stdout.buffer)
+        elif path.exists() and not path.is_file():  # a device or a pipe cannot be exchanged
+            with path.open("wb") as stream:
+                yield _writer(stream)
+        else:
+            with _exchanged(path.resolve()) as stream:
+                yield _writer(stream)
+
+
+def print_line(text: str) -> None:
+    """One line on standard output."""
+    with opened(None) as write:
+        write(f"{text}\n")
+
+
+def rendered(picture: RenderableType) -> str:
+    """What Rich makes of a table, as text for `print_line`."""
+    console = Console()
+    with console.capture() as shown:
+        console.print(picture)
+    return shown.get().rstrip()
+
+
+def _writer(stream: IO[bytes]) -> Write:
+    def write(text: str) -> None:
+        stream.write(text.encode(errors="replace"))
+        stream.flush()
+
+    return write
+
+
+@contextmanager
+def _exchanged(path: Path) -> Iterator[IO[bytes]]:
+    """A new file that takes the place of the old one at the end, unless something goes wrong."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as stream:
+            yield stream
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(place: str) -> Iterator[None]:
+    """What cannot be written is told in one line. (What cannot be read is told by its reader.)"""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot write {place}: {error.strerror or error}") from error

@@ -1,0 +1,69 @@
+"""What an option's value may be; a wrong one is answered with the right ones."""
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import NamedTuple
+
+import typer
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A reader of one of these words."""
+
+    def read(value: str) -> str:
+        if value in choices:
+            return value
+        near = get_close_matches(value, choices, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}{hint}")
+
+    return read
+
+
+def number(*, low: float, high: float = float("inf")) -> Callable[[str], float]:
+    """A reader of a number in [low, high]."""
+
+    def read(value: str) -> float:
+        try:
+            if low <= (parsed := float(value)) <= high:
+                return parsed
+        except ValueError:
+            pass
+        rule = f"at least {low:g}" if high == float("inf") else f"from {low:g} to {high:g}"
+        raise typer.BadParameter(f"{value!r} is not a number {rule}")
+
+    return read
+
+
+share = number(low=0, high=1)
+
+
+def whole_number(*, low: int) -> Callable[[str], int]:
+    """A reader of a whole number that is at least `low`."""
+
+    def read(value: str) -> int:
+        if value.isascii() and value.isdigit() and int(value) >= low:
+            return int(value)
+        raise typer.BadParameter(f"{value!r} is not a whole number of at least {low}")
+
+    return read
+
+
+class StatedRate(NamedTuple):
+    """The share of entities among words that have a feature."""
+
+    feature: str
+    rate: float
+
+
+def stated_rate(*features: str) -> Callable[[str], StatedRate]:
+    """A reader of `feature=rate`, such as capitalised=0.85."""
+    read_feature = one_of(*features)
+
+    def read(value: str) -> StatedRate:
+        feature, equals, rate = value.partition("=")
+        if not equals:
+            raise typer.BadParameter(f"{value!r} is not of the form capitalised=0.85")
+        return StatedRate(read_feature(feature.strip()), share(rate.strip()))
+
+    return read

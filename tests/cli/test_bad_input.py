@@ -1,0 +1,234 @@
+"""Whatever is wrong: one line on standard error, a non-zero status, nothing half-done."""
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from thresher.cli.output import opened
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Magda left Oslo.", encoding="utf-8")
+    return path
+
+
+def names_in(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+BAD_FILES = {
+    "empty": (b"", "no text in"),
+    "blank": (b" \n\n\t\n", "no text in"),
+    "binary": (bytes(range(256)) * 8, "is not text"),
+    "utf-16": ("Magda left Oslo.".encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
+}
+
+
+@pytest.mark.parametrize("command", ["find", "fit"])
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_file_without_text_is_refused(run, tmp_path, command, kind):
+    content, told = BAD_FILES[kind]
+    path = tmp_path / "bad.txt"
+    path.write_bytes(content)
+    result = run(command, path, "-o", tmp_path / "out")
+    assert result.status == 1
+    assert told in result.complaint
+    assert str(path) in result.complaint
+    assert names_in(tmp_path) == ["bad.txt"]
+
+
+@pytest.mark.parametrize("command", ["find", "fit", "eval"])
+def test_a_missing_file_and_an_empty_folder_are_told(run, tmp_path, command):
+    out = ["-o", tmp_path / "out"] if command != "eval" else []
+    missing = run(command, tmp_path / "none.txt", *out)
+    assert (missing.status, missing.out) == (1, "")
+    assert missing.complaint == f"no such file: {tmp_path / 'none.txt'}"
+    empty = run(command, tmp_path, *out)
+    assert (empty.status, empty.out) == (1, "")
+    assert f"no text in folder {tmp_path}" in empty.complaint
+
+
+def test_invalid_utf_8_is_told_with_its_line_and_read_all_the_same(run, tmp_path, model):
+    path = tmp_path / "latin.txt"
+    path.write_bytes("Magda left.\nShe saw Malmö.\nElias left.\n".encode("latin-1"))
+    result = run("find", path, "--model", model)
+    assert result.status == 1
+    assert f"{path} line 2: not valid UTF-8" in result.complaint
+    assert [span["text"] for span in json.loads(result.out)["spans"]][-1] == "Elias"
+
+
+def test_a_line_of_five_megabytes_keeps_true_offsets(run, tmp_path, model):
+    gap = " " * 250_000
+    text = gap.join(["Magda left Oslo ."] * 20)
+    assert len(text) > 4_700_000
+    path = tmp_path / "long.txt"
+    path.write_text(text, encoding="utf-8")
+    result = run("find", path, "--model", model)
+    assert (result.status, result.err) == (0, "")
+    found = []
+    for record in map(json.loads, result.out.splitlines()):
+        for span in record["spans"]:
+            start = record["offset"] + span["start"]
+            assert text[start : start + len(span["text"])] == span["text"]
+            found.append(span["text"])
+    assert found == ["Magda", "Oslo"] * 20
+
+
+def test_a_parquet_file_that_is_none_is_told(run, tmp_path):
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(b"PAR1 but not really")
+    result = run("find", path)
+    assert result.status == 1
+    assert "is not a readable Parquet file" in result.complaint
+
+
+def spoilt(model, folder, change):
+    folder.mkdir()
+    for file in model.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    change(folder)
+    return folder
+
+
+def reconfigured(**values):
+    def change(folder):
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        (folder / "config.json").write_text(json.dumps(config | values), encoding="utf-8")
+
+    return change
+
+
+SPOILT_MODELS = {
+    "no config": (lambda folder: (folder / "config.json").unlink(), "is not a model"),
+    "no weights": (lambda folder: (folder / "selector.safetensors").unlink(), "is incomplete"),
+    "half a config": (lambda f: (f / "config.json").write_text('{"format": '), "not valid JSON"),
+    "changed weights": (
+        lambda folder: (folder / "selector.safetensors").write_bytes(b"\0" * 100),
+        "was changed after the model was saved",
+    ),
+    "changed words": (
+        lambda folder: (folder / "ordinary.txt").write_text("oslo\n", encoding="utf-8"),
+        "was changed after the model was saved",
+    ),
+    "another version": (reconfigured(format=99), "has format 99; this version reads format"),
+    "another width": (reconfigured(hidden=7), "does not describe a model"),
+    "nonsense": (reconfigured(trust=5), "does not describe a model"),
+}
+
+
+@pytest.mark.parametrize("command", ["find", "eval"])
+@pytest.mark.parametrize("kind", SPOILT_MODELS)
+def test_a_spoilt_model_is_refused(run, model, tmp_path, command, kind):
+    change, told = SPOILT_MODELS[kind]
+    folder = spoilt(model, tmp_path / "model", change)
+    source = tmp_path / "source.conll"
+    source.write_text("Magda\tB-ENT\nleft\tO\n", encoding="utf-8")
+    result = run(command, source, "--model", folder)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint
+
+
+def test_a_model_that_is_not_there_is_told(run, notes, tmp_path):
+    result = run("find", notes, "--model", tmp_path / "none")
+    assert result.status == 1
+    assert result.complaint == f"there is no model folder {tmp_path / 'none'}"
+
+
+def test_a_device_that_is_not_there_is_told(run, notes, model, monkeypatch, minilm):
+    def to_device(*_, device, **__):
+        minilm._model.to(device)
+
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", to_device)
+    result = run("find", notes, "--model", model, "--device", "gpu")
+    assert result.status == 1
+    assert result.complaint.startswith("cannot use the device 'gpu': ")
+
+
+def no_room(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_the_old_file_alone(run, notes, model, tmp_path, monkeypatch):
+    old = tmp_path / "found.jsonl"
+    old.write_text("old", encoding="utf-8")
+    monkeypatch.setattr("os.fsync", no_room)
+    result = run("find", notes, "--model", model, "-o", old)
+    assert result.status == 1
+    assert result.complaint == f"cannot write {old}: No space left on device"
+    assert old.read_text(encoding="utf-8") == "old"
+    assert names_in(tmp_path) == ["found.jsonl", "notes.txt"]
+
+
+def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path):
+    old = tmp_path / "found.jsonl"
+    old.write_text("old", encoding="utf-8")
+
+    def fail_half_way():
+        with opened(old) as write:
+            write("new")
+            assert old.read_text(encoding="utf-8") == "old"
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_half_way()
+    assert old.read_text(encoding="utf-8") == "old"
+    assert names_in(tmp_path) == ["found.jsonl"]
+
+
+def test_a_link_stays_a_link_and_its_file_is_exchanged(tmp_path):
+    (tmp_path / "deep").mkdir()
+    target = tmp_path / "deep" / "file"
+    target.write_text("old", encoding="utf-8")
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with opened(link) as write:
+        write("new")
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8") == "new"
+
+
+def test_a_device_is_written_to_and_never_replaced(run, notes, model):
+    null = Path(os.devnull)
+    before = null.stat()
+    assert run("find", notes, "--model", model, "-o", null).status == 0
+    assert null.stat().st_ino == before.st_ino
+    assert null.is_char_device()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_device_is_told(run, notes, model):
+    result = run("find", notes, "--model", model, "-o", "/dev/full")
+    assert result.status == 1
+    assert result.complaint == "cannot write /dev/full: No space left on device"
+
+
+@pytest.mark.parametrize("place", ["", "none/found.jsonl"])
+def test_a_place_that_cannot_be_written_is_told(run, notes, model, tmp_path, place):
+    result = run("find", notes, "--model", model, "-o", tmp_path / place)
+    assert result.status == 1
+    assert result.complaint.startswith(f"cannot write {tmp_path / place}: ")
+
+
+def test_input_is_never_overwritten(run, notes, tmp_path):
+    result = run("find", tmp_path, "-o", tmp_path / "." / "notes.txt")
+    assert result.status == 1
+    assert f"{notes} is one of the sources" in result.complaint
+    assert notes.read_text(encoding="utf-8") == "Magda left Oslo."
+
+
+def test_an_error_that_nobody_foresaw_is_one_line(run, notes, model, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("of all things\non two lines")
+
+    monkeypatch.setattr("thresher.entities.finder.EntityFinder.find_all", fail)
+    result = run("find", notes, "--model", model)
+    assert result.status == 1
+    assert "unexpected ZeroDivisionError: of all things on two lines" in result.complaint
+    monkeypatch.setenv("THRESHER_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run("find", notes, "--model", model)

@@ -1,0 +1,105 @@
+"""thresher eval: figures that other libraries agree with."""
+
+import json
+
+import pytest
+from seqeval.metrics import f1_score, precision_score, recall_score
+from sklearn.metrics import average_precision_score
+
+GOLD = """\
+Magda\tB-PER
+Nowak\tI-PER
+left\tO
+Oslo\tB-LOC
+.\tO
+
+in\tO
+larvik\tB-LOC
+the\tO
+Boats\tO
+slept\tO
+.\tO
+
+Elias\tB-PER
+went\tO
+home\tO
+.\tO
+"""
+
+
+@pytest.fixture
+def gold(tmp_path):
+    path = tmp_path / "gold.conll"
+    path.write_text(GOLD, encoding="utf-8")
+    return path
+
+
+def tags_of(conll: str) -> list[list[str]]:
+    """Tags without their kinds: B-PER and B-ENT are both B-X."""
+    return [
+        [line.split("\t")[1][:1].replace("B", "B-X").replace("I", "I-X") for line in lines]
+        for lines in (block.splitlines() for block in conll.strip().split("\n\n"))
+    ]
+
+
+@pytest.mark.parametrize("threshold", ["0.2", "0.6"])
+def test_figures_are_those_of_seqeval_and_scikit_learn_on_what_find_writes(
+    run, gold, model, threshold
+):
+    told = json.loads(run("eval", gold, "--json", "--model", model, "--threshold", threshold).out)
+    found = run("find", gold, "--to", "conll", "--model", model, "--threshold", threshold).out
+    figures = told["as_given"]
+    for name, of in {"precision": precision_score, "recall": recall_score, "f1": f1_score}.items():
+        expected = of(tags_of(GOLD), tags_of(found), zero_division=0)
+        assert figures["span"][name] == pytest.approx(expected), name
+    is_gold = [tag != "O" for tags in tags_of(GOLD) for tag in tags]
+    scores = [float(line.split("\t")[2]) for line in found.splitlines() if line]
+    expected = average_precision_score(is_gold, scores)
+    assert figures["word"]["average_precision"] == pytest.approx(expected, abs=1e-3)
+    selected = [score >= float(threshold) for score in scores]
+    assert figures["word"]["predicted"] == sum(selected)
+    assert (told["sentences"], told["words"], told["spans"]) == (3, 15, 4)
+    assert sum(each["count"] for each in figures["calibration"]) >= figures["span"]["predicted"]
+
+
+def test_lower_cased_figures_are_those_of_a_lower_cased_file(run, gold, model, tmp_path):
+    lower = tmp_path / "lower.conll"
+    rows = [line.partition("\t") for line in GOLD.splitlines()]
+    lower.write_text("\n".join(w.lower() + tab + tag for w, tab, tag in rows), encoding="utf-8")
+    as_given = json.loads(run("eval", gold, "--json", "--model", model).out)
+    lowered = json.loads(run("eval", lower, "--json", "--model", model).out)
+    assert as_given["lower-cased"] == lowered["as_given"] == lowered["lower-cased"]
+    assert as_given["as_given"] != as_given["lower-cased"]
+
+
+def test_the_table_shows_the_same_figures(run, gold, model):
+    shown = run("eval", gold, "--model", model)
+    told = json.loads(run("eval", gold, "--model", model, "--json").out)
+    rows = {line[:22].strip(): line[22:].split() for line in shown.out.splitlines()}
+    for row, place in {
+        "word AP": ("word", "average_precision"),
+        "word F1": ("word", "f1"),
+        "exact span precision": ("span", "precision"),
+        "exact span recall": ("span", "recall"),
+    }.items():
+        for column, case in enumerate(["as_given", "lower-cased"]):
+            assert rows[row][column] == f"{told[case][place[0]][place[1]]:.3f}"
+    assert rows["calibration error"][0] == f"{told['as_given']['calibration_error']:.3f}"
+    assert shown.out.startswith("3 sentences, 15 words, 4 spans; threshold ")
+    assert run("eval", gold, "--model", model, "--quiet").out in shown.out
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("Magda\nleft\n", "no column holds tags"),
+        ("", "holds no sentences"),
+        ("Magda\tB-PER\nleft\n", "line 2"),
+    ],
+)
+def test_gold_that_cannot_be_read_gives_no_figures(run, tmp_path, content, told):
+    path = tmp_path / "gold.conll"
+    path.write_text(content, encoding="utf-8")
+    result = run("eval", path)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint

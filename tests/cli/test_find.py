@@ -1,0 +1,183 @@
+"""thresher find: every way in, every way out."""
+
+import json
+import sys
+from itertools import count
+
+import pytest
+
+from thresher.cli.writers import Find
+from thresher.text.corpus import Document
+
+TEXT = "In Larvik the boats are counted by Magda. Nobody knew why Elias had left.\n"
+
+
+def records(out: str) -> list[dict]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def spans_of(record: dict) -> list[tuple[int, int, str]]:
+    return [(span["start"], span["end"], span["text"]) for span in record["spans"]]
+
+
+@pytest.fixture
+def notes(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def split_words(tmp_path):
+    """Words as no segmentation of ours would split them."""
+    path = tmp_path / "words.conll"
+    path.write_text("Magda\tO\nwent to\tO\nOslo\tO\n\nshe\tO\nLarvik,\tO\n\n", encoding="utf-8")
+    return path
+
+
+def test_names_are_found_where_they_are(run, notes, model):
+    result = run("find", notes, "--model", model)
+    assert (result.status, result.err) == (0, "")
+    [record] = records(result.out)
+    assert record["source"] == str(notes)
+    assert record["text"] == TEXT
+    assert [text for _, _, text in spans_of(record)] == ["Larvik", "Magda", "Elias"]
+    assert all(TEXT[start:end] == text for start, end, text in spans_of(record))
+
+
+def test_what_is_printed_is_what_the_finder_finds(run, notes, model, finder):
+    [record] = records(run("find", notes, "--model", model).out)
+    expected = [(span.start, span.end, span.text) for span in finder.find(TEXT)]
+    assert spans_of(record) == expected
+
+
+@pytest.mark.parametrize("form", ["text", "jsonl", "parquet", "conll"])
+def test_every_format_is_read(run, tmp_path, model, form):
+    path = tmp_path / f"notes.{form}"
+    if form == "text":
+        path.write_text("Magda left Oslo.", encoding="utf-8")
+    elif form == "jsonl":
+        path.write_text('{"body": "Magda left Oslo."}\n', encoding="utf-8")
+    elif form == "parquet":
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        pq.write_table(pa.table({"body": ["Magda left Oslo."]}), path)
+    else:
+        path.write_text("Magda\nleft\nOslo\n.\n", encoding="utf-8")
+    result = run("find", path, "--from", form, "--field", "body", "--model", model)
+    [record] = records(result.out)
+    assert [text for *_, text in spans_of(record)] == ["Magda", "Oslo"]
+
+
+def test_folders_patterns_and_standard_input_are_read_in_turn(run, tmp_path, model):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.txt").write_text("Magda left.", encoding="utf-8")
+    (tmp_path / "b1.txt").write_text("Elias left.", encoding="utf-8")
+    (tmp_path / "b2.txt").write_text("Rosa left.", encoding="utf-8")
+    result = run(
+        "find", tmp_path / "deep", tmp_path / "b*.txt", "-", "--model", model, stdin="Oslo."
+    )
+    assert [record["text"] for record in records(result.out)] == [
+        "Magda left.",
+        "Elias left.",
+        "Rosa left.",
+        "Oslo.",
+    ]
+
+
+def test_conll_comes_back_sentence_for_sentence_and_word_for_word(run, split_words, model, finder):
+    out = run("find", split_words, "--to", "conll", "--model", model).out
+    sentences = [["Magda", "went to", "Oslo"], ["she", "Larvik,"]]
+    rows = [[line.split("\t") for line in block.split("\n")] for block in out.split("\n\n")[:-1]]
+    assert [[word for word, _, _ in block] for block in rows] == sentences
+
+    found = finder.find_words(sentences)
+    for block, entities, scores in zip(rows, found, finder.word_scores(sentences), strict=True):
+        expected = ["O"] * len(block)
+        for entity in entities:
+            expected[entity.start : entity.end] = ["I-ENT"] * (entity.end - entity.start)
+            expected[entity.start] = "B-ENT"
+        assert [tag for _, tag, _ in block] == expected
+        assert [float(score) for *_, score in block] == pytest.approx(scores.tolist(), abs=1e-4)
+    assert out.startswith("Magda\tB-ENT\t")
+    assert out.endswith("\n\n")
+
+
+def test_words_that_are_given_are_not_split_again(run, split_words, model):
+    first, second = records(run("find", split_words, "--model", model).out)
+    assert first["text"] == "Magda went to Oslo"
+    assert spans_of(first) == [(0, 5, "Magda"), (14, 18, "Oslo")]
+    assert (first["line"], second["line"]) == (1, 5)
+
+
+def test_conll_of_raw_text_has_the_spans_of_jsonl(run, notes, model):
+    rows = [
+        line.split("\t")
+        for line in run("find", notes, "--to", "conll", "--model", model).out.splitlines()
+        if line
+    ]
+    [record] = records(run("find", notes, "--model", model).out)
+    assert [word for word, tag, _ in rows if tag == "B-ENT"] == [s[2] for s in spans_of(record)]
+
+
+def test_html_marks_the_same_names(run, notes, model):
+    page = run("find", notes, "--to", "html", "--model", model).out
+    assert page.startswith("<!doctype html>")
+    assert page.rstrip().endswith("</html>")
+    assert page.count("<mark") == 3
+    assert ">Larvik</mark>" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.html", "<!doctype"), ("a.conll", "In\tO\t"), ("a.jsonl", "{")]
+)
+def test_the_name_of_a_file_says_how_to_write_it(run, notes, model, tmp_path, name, start):
+    result = run("find", notes, "--model", model, "-o", tmp_path / name)
+    assert (result.status, result.out, result.err) == (0, "", "")
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+
+
+def test_a_lower_threshold_finds_more(run, notes, model):
+    def found(threshold):
+        out = run("find", notes, "--model", model, "--threshold", threshold).out
+        return set(spans_of(records(out)[0]))
+
+    assert found(1) == set()
+    assert found(1) < found(0.5) <= found(0)
+
+
+def test_a_terminal_gets_colours_and_a_pipe_gets_jsonl(run, notes, model, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert run("find", notes, "--model", model).out.startswith("{")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = run("find", notes, "--model", model).out
+    assert "\x1b[" in shown
+    assert "3 entities" in shown
+
+
+@pytest.mark.parametrize("form", ["jsonl", "conll", "html", "terminal"])
+@pytest.mark.parametrize("split", [True, False])
+def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
+    """The input has no end at all."""
+    monkeypatch.setattr("thresher.entities.finder._WORDS_TOGETHER", 500)
+    documents = (
+        Document.from_words(["Magda", "left", "."], source="s", number=number)
+        if split
+        else Document("Magda left. " * 20, "s", number)
+        for number in count(1)
+    )
+    pieces = Find(finder, documents, 0.5).written(form)
+    assert "Magda" in next(pieces) + next(pieces)
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_goes_on(run, tmp_path, model):
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"text": "Magda."}\n{oops\n{"text": 5}\n{"text": "Oslo."}\n', encoding="utf-8")
+    result = run("find", path, "--model", model)
+    assert [record["text"] for record in records(result.out)] == ["Magda.", "Oslo."]
+    assert result.status == 1
+    first, second, count_of_both = result.err.splitlines()
+    assert first.startswith(f"thresher: {path} line 2: ")
+    assert second.startswith(f"thresher: {path} line 3: ")
+    assert count_of_both.startswith("thresher: 2 problems")

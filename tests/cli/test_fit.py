@@ -1,0 +1,180 @@
+"""thresher fit: from raw text to a folder that find can use."""
+
+import errno
+import json
+import os
+
+from thresher import EntityFinder
+from thresher.entities.word_lists import ENGLISH_NOT_NAMES
+
+QUICK = ["--epochs", "2", "--contrast", "0"]
+
+
+def learned_from(folder):
+    return json.loads((folder / "config.json").read_text(encoding="utf-8"))["learned_from"]
+
+
+def files_of(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+def names_in(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+def test_what_was_learned_is_summed_up_in_a_line(run, short_corpus, tmp_path):
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *QUICK)
+    assert (result.status, result.err) == (0, "")
+    made = learned_from(tmp_path / "m")
+    assert result.out.count("\n") == 1
+    assert f"{made['words']:,} words in {made['sentences']:,} sentences" in result.out
+    finder = EntityFinder.load(tmp_path / "m")
+    assert f"threshold {finder.threshold:.2f}" in result.out
+    assert f"capital {finder.model.trust.capital:+.2f}" in result.out
+    assert names_in(tmp_path) == ["m"]
+
+
+def test_the_summary_as_json_says_the_same(run, short_corpus, tmp_path):
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--json", "--quiet", *QUICK)
+    summary = json.loads(result.out)
+    finder = EntityFinder.load(tmp_path / "m")
+    assert summary["threshold"] == finder.threshold
+    assert summary["words"] == learned_from(tmp_path / "m")["words"]
+    assert 0 <= summary["selected"] <= 1
+
+
+def test_quiet_is_quiet(run, short_corpus, tmp_path):
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--quiet", *QUICK)
+    assert (result.status, result.out, result.err) == (0, "", "")
+
+
+def test_options_reach_the_learner(run, short_corpus, tmp_path):
+    names = tmp_path / "names.txt"
+    names.write_text("Magda Nowak\nOslo\n", encoding="utf-8")
+    words = "--prior casing --prior rarity --expect capitalised=0.8 --expect lower=0.1".split()
+    words += "--selected 0.2 --epochs 3 --seed 7 --contrast 0.2 --contrast-share 0.3".split()
+    words += "--target-rate 0.25 --gates-at pool --form continuous --not-names none".split()
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--names", names, *words)
+    assert result.status == 0
+    made = learned_from(tmp_path / "m")
+    chosen = {
+        "epochs": 3,
+        "seed": 7,
+        "contrast": 0.2,
+        "contrast_share": 0.3,
+        "target_rate": 0.25,
+        "gates_at": "pool",
+        "form": "continuous",
+    }
+    assert made["settings"].items() >= chosen.items()
+    assert made["priors"] == ["casing", "rarity"]
+    assert made["rates"] == {"capitalised": 0.8, "lower": 0.1}
+    assert made["selected"] == 0.2
+    assert made["names"] == 3
+    assert EntityFinder.load(tmp_path / "m").model.not_names == frozenset()
+
+
+def test_words_that_are_no_names_come_from_a_file_or_from_english(run, short_corpus, tmp_path):
+    listed = tmp_path / "not-names.txt"
+    listed.write_text("Harbour\nQuay\n", encoding="utf-8")
+    run("fit", short_corpus, "-o", tmp_path / "a", "--not-names", listed, *QUICK)
+    run("fit", short_corpus, "-o", tmp_path / "b", *QUICK)
+    assert EntityFinder.load(tmp_path / "a").model.not_names == {"harbour", "quay"}
+    assert EntityFinder.load(tmp_path / "b").model.not_names == ENGLISH_NOT_NAMES
+
+
+def test_a_model_is_replaced_only_by_force(run, short_corpus, tmp_path):
+    folder = tmp_path / "m"
+    run("fit", short_corpus, "-o", folder, *QUICK)
+    before = files_of(folder)
+    refused = run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1")
+    assert refused.status == 1
+    assert refused.complaint == f"there is a model in {folder}; add --force to replace it"
+    assert files_of(folder) == before
+    assert run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1", "--force").status == 0
+    assert learned_from(folder)["settings"]["seed"] == 1
+
+
+def test_what_is_no_model_is_never_replaced(run, short_corpus, tmp_path):
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "chapter.txt").write_text("precious", encoding="utf-8")
+    result = run("fit", short_corpus, "-o", folder, "--force", *QUICK)
+    assert result.status == 1
+    assert "is not a model" in result.complaint
+    assert files_of(folder) == {"chapter.txt": b"precious"}
+
+
+def test_a_folder_that_only_looks_like_work_in_progress_is_left_alone(run, short_corpus, tmp_path):
+    folder = tmp_path / "m.partial"
+    folder.mkdir()
+    (folder / "chapter.txt").write_text("precious", encoding="utf-8")
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *QUICK)
+    assert result.status == 1
+    assert f"{folder} is needed for work in progress" in result.complaint
+    assert files_of(folder) == {"chapter.txt": b"precious"}
+
+
+def test_too_little_text_is_refused_and_leaves_nothing(run, tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_text("Magda left Oslo.", encoding="utf-8")
+    result = run("fit", path, "-o", tmp_path / "m")
+    assert result.status == 1
+    assert "are too few to learn from" in result.complaint
+    assert names_in(tmp_path) == ["short.txt"]
+
+
+def test_collapsed_gates_are_told(run, short_corpus, tmp_path):
+    result = run(
+        *[
+            "fit",
+            short_corpus,
+            "-o",
+            tmp_path / "m",
+            "--quiet",
+            "--contrast",
+            "0",
+            "--epochs",
+            "40",
+        ],
+        *["--expect", "capitalised=0.9", "--expect", "lower=0.9", "--selected", "0.9"],
+    )
+    assert result.status == 0
+    assert "thresher: warning: the gates have collapsed" in result.err
+
+
+def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_path, monkeypatch):
+    def no_room(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    command = ["fit", short_corpus, "-o", tmp_path / "m", *QUICK, "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.entities.model.write_folder", no_room)
+        result = run(*command)
+    assert result.status == 1
+    assert "No space left on device" in result.complaint
+    assert names_in(tmp_path) == ["m.partial"]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.entities.fitting.cache_vectors", None)  # nothing is read again
+        assert run(*command, "--resume").status == 0
+    assert names_in(tmp_path) == ["m"]
+
+
+def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_path, monkeypatch):
+    command = ["fit", short_corpus, "-o", tmp_path / "m", *QUICK, "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.entities.model.write_folder", None)
+        run(*command)
+    result = run(*command, "--seed", "5", "--resume")
+    assert result.status == 1
+    assert "it was begun with other text or settings" in result.complaint
+
+
+def test_a_line_that_cannot_be_read_does_not_stop_the_learning(run, short_corpus, tmp_path):
+    path = tmp_path / "notes.jsonl"
+    record = json.dumps({"text": short_corpus.read_text(encoding="utf-8")})
+    path.write_text(f"{record}\nnonsense\n", encoding="utf-8")
+    result = run("fit", path, "-o", tmp_path / "m", *QUICK)
+    assert result.status == 1
+    assert f"{path} line 2: " in result.complaint
+    assert EntityFinder.load(tmp_path / "m").find("Magda left Oslo.") is not None

@@ -1,0 +1,119 @@
+"""Help is quick, narrow and true."""
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+import thresher
+from thresher.cli import fit_options, options
+from thresher.entities.fitting import PRIORS
+from thresher.entities.objectives import GATES_AT
+from thresher.entities.priors import FEATURES
+from thresher.entities.selector import PARAMETER_RANGES
+from thresher.text.corpus import _READERS as READERS
+
+COMMANDS = ["", "find", "fit", "eval"]
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"COLUMNS": "80"},
+    )
+
+
+def test_help_appears_at_once():
+    seconds = []
+    for _ in range(3):  # the best of three: the machine may be busy with something else
+        start = time.perf_counter()
+        python("-m", "thresher", "--help")
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 0.7
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_imports_nothing_heavy(command):
+    told = python("-X", "importtime", "-m", "thresher", *command.split(), "--help").stderr
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in told.splitlines()}
+    assert "typer" in imported
+    assert not imported & {"torch", "transformers", "numpy", "pyarrow", "sklearn"}
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import sys, thresher; thresher.Span; print('torch' in sys.modules)"
+    assert python("-c", code).stdout == "False\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_narrow_terminal(run, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run(*command.split(), "--help")
+    assert shown.status == 0
+    assert "Usage: thresher" in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_lines_of_help_are_not_broken_by_the_width(run, command, monkeypatch):
+    """What a docstring has on one line stays on one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = run(*command.split(), "--help").out.partition("╭")[0]
+    monkeypatch.setenv("COLUMNS", "120")
+    wide = run(*command.split(), "--help").out.partition("╭")[0]
+    assert [line.split() for line in narrow.splitlines()][4:] == [
+        line.split() for line in wide.splitlines()
+    ][4:]
+
+
+def test_no_arguments_show_help(run):
+    assert run() == run("--help")
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version").out == f"thresher {thresher.__version__}\n"
+    assert importlib.metadata.version("thresher") == thresher.__version__
+
+
+def test_choices_are_those_of_the_library():
+    assert set(options.INPUT_FORMATS) == set(READERS)
+    assert fit_options.PRIORS == PRIORS
+    assert fit_options.FEATURES == FEATURES
+    assert set(fit_options.FORMS) == set(PARAMETER_RANGES)
+    assert fit_options.GATES_AT == GATES_AT
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("fidn x", "Did you mean 'find'?"),
+        ("find", "Missing argument 'SOURCES'"),
+        ("find x --tresh 1", "--threshold"),
+        ("find x --to htm", "'htm' is not one of terminal, jsonl, conll, html; did you mean html?"),
+        ("find x --from txt", "is not one of text, jsonl, parquet, conll; did you mean text?"),
+        ("find x --threshold 1.5", "'--threshold': '1.5' is not a number from 0 to 1"),
+        ("find x --threshold nan", "'nan' is not a number from 0 to 1"),
+        ("fit x", "Missing option '--output'"),
+        ("fit x -o y --prior casig", "did you mean casing?"),
+        ("fit x -o y --gates-at middle", "'middle' is not one of input, pool"),
+        ("fit x -o y --form hard", "is not one of continuous, stretched, thresholded"),
+        ("fit x -o y --epochs 0", "'0' is not a whole number of at least 1"),
+        ("fit x -o y --seed 1.5", "'1.5' is not a whole number of at least 0"),
+        ("fit x -o y --contrast -1", "'-1' is not a number at least 0"),
+        ("fit x -o y --expect capitalized=.8", "did you mean capitalised?"),
+        ("fit x -o y --expect capitalised", "is not of the form capitalised=0.85"),
+        ("fit x -o y --expect lower=2", "'2' is not a number from 0 to 1"),
+        ("eval x --from jsonl", "'jsonl' is not one of conll"),
+    ],
+)
+def test_a_mistyped_command_is_answered_with_what_is_right(run, arguments, told):
+    answer = run(*arguments.split())
+    assert answer.status == 2
+    assert told in answer.complaint
+    assert answer.out == ""

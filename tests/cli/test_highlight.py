@@ -1,0 +1,61 @@
+"""The terminal view: what stands out, and what must not reach a terminal."""
+
+import pytest
+from rich.color import Color
+
+from thresher.cli.highlight import SHADES, highlight, highlighted
+from thresher.text.annotations import Span
+from thresher.text.corpus import Document
+
+TEXT = "Magda left Oslo."
+SPANS = [Span(0, 5, "Magda", 0.95), Span(11, 15, "Oslo", 0.3)]
+
+
+def shades_of(shown):
+    return {
+        shown.plain[span.start : span.end]: str(span.style).rpartition(" ")[2]
+        for span in shown.spans
+    }
+
+
+def test_text_is_kept_and_spans_are_shaded_by_score():
+    shown = highlight(TEXT, SPANS)
+    assert shown.plain == TEXT
+    assert shades_of(shown) == {"Magda": SHADES[-1][1], "Oslo": SHADES[0][1]}
+
+
+@pytest.mark.parametrize("score", [0.0, 0.5, 0.7, 0.9, 1.0])
+def test_every_score_has_a_shade_and_higher_ones_are_stronger(score):
+    [shade] = shades_of(highlight("Oslo", [Span(0, 4, "Oslo", score)])).values()
+    expected = max(least for least, _ in SHADES if least <= score)
+    assert dict(SHADES)[expected] == shade
+
+
+def test_black_can_be_read_on_every_shade():
+    """WCAG asks for a contrast of 4.5; black on luminance L has (L + 0.05) / 0.05."""
+    for _, shade in SHADES:
+        channels = [value / 255 for value in Color.parse(shade).get_truecolor()]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        luminance = sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        assert (luminance + 0.05) / 0.05 > 4.5
+
+
+def test_without_colours_entities_stand_in_brackets(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), SPANS)]))
+    assert "[Magda] left [Oslo]." in shown
+    assert "2 entities" in shown
+
+
+def test_signs_that_steer_a_terminal_do_not_reach_it():
+    text = "\x1b[2JMagda\x07 left\x9b Oslo.\ttab\nline"
+    shown = highlight(text, [Span(4, 9, "Magda", 0.9)]).plain
+    assert shown == "\ufffd[2JMagda\ufffd left\ufffd Oslo.\ttab\nline"
+
+
+def test_each_source_is_named_once():
+    documents = [Document(TEXT, name) for name in ("a.txt", "a.txt", "-")]
+    shown = "".join(highlighted((document, SPANS) for document in documents))
+    assert shown.count("a.txt") == 1
+    assert shown.count("standard input") == 1
+    assert "6 entities" in shown

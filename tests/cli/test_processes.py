@@ -1,0 +1,90 @@
+"""Whole processes: pipes that close, Ctrl-C, and what is left on standard error."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+THRESHER = [sys.executable, "-m", "thresher"]
+ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
+
+
+def start(*arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*THRESHER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=stderr, env=ONE_THREAD
+    )
+
+
+def shown_on_a_terminal(*arguments: object) -> str:
+    """What a command that goes well writes to its standard error, if that is a terminal."""
+    ours, theirs = os.openpty()
+    shown = b""
+    with start(*arguments, stderr=theirs) as process:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # how a terminal says that the other side is closed
+            while piece := os.read(ours, 4096):
+                shown += piece
+    os.close(ours)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+def names_in(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+def test_a_reader_that_goes_away_is_no_error(model, tmp_path):
+    path = tmp_path / "long.jsonl"
+    record = json.dumps({"text": "Magda left Oslo." + " " * 200_000})  # more than a pipe holds
+    path.write_text(f"{record}\n" * 4, encoding="utf-8")
+    with start("find", path, "--model", model) as process:
+        assert json.loads(process.stdout.readline())["spans"][0]["text"] == "Magda"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def wait_for(path, process):
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_stopped_fit_goes_on_to_the_very_same_model(short_corpus, tmp_path):
+    stopped, whole = tmp_path / "stopped", tmp_path / "whole"
+    command = ["fit", short_corpus, "--epochs", "80", "--contrast", "0", "-o"]
+
+    with start(*command, stopped) as process:
+        wait_for(tmp_path / "stopped.partial" / "checkpoint.safetensors", process)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == (
+        f"thresher: stopped; the same command with --resume goes on from {stopped}.partial\n"
+    )
+    assert names_in(tmp_path) == ["stopped.partial"]
+
+    with start(*command, stopped, "--resume", "--quiet") as process:
+        assert process.communicate() == (b"", b"")
+    shown = shown_on_a_terminal(*command, whole)
+    for stage in ("loading", "reading", "learning"):
+        assert stage in shown
+    assert names_in(tmp_path) == ["stopped", "whole"]
+    for file in whole.iterdir():
+        assert file.read_bytes() == (stopped / file.name).read_bytes(), file.name
+
+
+def test_a_stopped_find_leaves_no_file(model, tmp_path):
+    source, found = tmp_path / "pipe", tmp_path / "found.jsonl"
+    os.mkfifo(source)
+    command = ["find", source, "--model", model, "-o", found]
+    with start(*command) as process, source.open("wb"):  # open once the other side reads
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+    assert (process.returncode, err) == (130, b"thresher: stopped\n")
+    assert names_in(tmp_path) == ["pipe"]
