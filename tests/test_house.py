@@ -10,7 +10,7 @@ import thresher
 
 SOURCE = Path(thresher.__file__).parent
 
-# A room may import the rooms before it. `entities` reaches language models through `encoders` alone.
+# A room may import the rooms before it; `entities` reaches language models through `encoders`.
 ROOMS = ["maths", "text", "lm", "encoders", "entities", "integrations", "web", "cli"]
 FORBIDDEN = {("entities", "lm"), ("text", "maths"), ("maths", "text")}
 GROUND = {"errors", "folders"}  # modules beside the rooms that every room may use

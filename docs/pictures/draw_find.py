@@ -14,6 +14,7 @@ PARAGRAPHS = 2
 
 
 def main() -> None:
+    """Write the picture."""
     text = (HERE.parents[1] / "examples" / "harbour.txt").read_text(encoding="utf-8")
     shown = "\n\n".join(text.split("\n\n")[:PARAGRAPHS])
     with (HERE / "find.svg").open("w", encoding="utf-8") as file:

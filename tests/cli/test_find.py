@@ -92,7 +92,9 @@ def test_conll_comes_back_sentence_for_sentence_and_word_for_word(run, split_wor
     assert [[word for word, _, _ in block] for block in rows] == sentences
 
     found = finder.find_words(sentences)
-    for block, entities, scores in zip(rows, found, finder.word_scores(sentences), strict=True):
+    for block, entities, scores in zip(
+        rows, found, [each.scores for each in finder.read(sentences)], strict=True
+    ):
         expected = ["O"] * len(block)
         for entity in entities:
             expected[entity.start : entity.end] = ["I-ENT"] * (entity.end - entity.start)

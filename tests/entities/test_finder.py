@@ -155,8 +155,10 @@ def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
     fitted.save(tmp_path / "model")
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: fitted.encoder)
     again = EntityFinder.load(tmp_path / "model")
-    before, after = (each.word_scores(sentences(5)) for each in (fitted, again))
-    assert all(np.array_equal(left, right) for left, right in zip(before, after, strict=True))
+    before, after = (each.read(sentences(5)) for each in (fitted, again))
+    for left, right in zip(before, after, strict=True):
+        assert np.array_equal(left.scores, right.scores)
+        assert left.candidates == right.candidates
     assert again.threshold == fitted.threshold
 
 

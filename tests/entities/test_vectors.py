@@ -1,3 +1,6 @@
+import errno
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +13,7 @@ from thresher.entities.vectors import (
     encode_words,
     sentence_starts,
 )
+from thresher.errors import InputError
 
 TEXT = [
     ["Marie", "Curie", "moved", "to", "Paris", "."],
@@ -78,3 +82,13 @@ def test_encoding_words_keeps_no_graph(tiny):
 @pytest.mark.parametrize(("lengths", "starts"), [([], [0]), ([2, 0, 3], [0, 2, 2, 5])])
 def test_starts_are_where_sentences_begin_and_the_last_one_ends(lengths, starts):
     assert sentence_starts([["w"] * n for n in lengths]).tolist() == starts
+
+
+def test_a_full_disk_is_told_before_anything_is_encoded(tiny, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        cache_vectors(tiny, [["a", "b"]], tmp_path / "vectors.npy")
+    assert tiny.read == []

@@ -264,3 +264,17 @@ class TestSources:
 
 def test_a_document_is_segmented_where_it_was_not_split():
     assert len(Document("One. Two.", "a.txt").segmented()) == 2
+
+
+def test_a_conll_line_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path):
+    path = tmp_path / "gold.conll"
+    path.write_bytes(b"Anna\tB-PER\nleft\tO\n\nBoris\tB-PER\nbad\n\xff\tO\ncame\tO\n")
+    problems: list[str] = []
+    documents = list(read_texts([str(path)], on_problem=problems.append))
+    assert [each.text for each in documents] == ["Anna left", "Boris came"]
+    assert [problem.split(": ")[0].rsplit(" ", 2)[1:] for problem in problems] == [
+        ["line", "6"],
+        ["line", "5"],
+    ]
+    with pytest.raises(InputError, match="line"):
+        list(read_texts([str(path)]))

@@ -2,19 +2,16 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from thresher.cli.reading import words_of
-from thresher.entities.decoding import Candidate, candidates
-from thresher.entities.views import Scores
 from thresher.text.annotations import Span
 from thresher.text.corpus import Document
-from thresher.text.words import Sentence
 
 if TYPE_CHECKING:
     from thresher import EntityFinder
+    from thresher.entities.finder import Reading
 
 TOGETHER = 512  # sentences of a file that is already split, read as one text
 
@@ -22,32 +19,14 @@ Words = Sequence[str]
 Found = tuple[Document, list[Span]]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A sentence, the score of each word, and every candidate.
-
-    scores: (words,)
-    """
-
-    words: Words
-    scores: Scores
-    candidates: Sequence[Candidate]
-
-    def found(self, threshold: float) -> list[Candidate]:
-        """The candidates that are entities."""
-        return [each for each in self.candidates if each.score >= threshold]
-
-
-def read_sentences(finder: "EntityFinder", sentences: Iterable[Words]) -> Iterator[Reading]:
-    """The sentences of a text of any length, encoded once for scores and candidates alike."""
+def read_sentences(finder: "EntityFinder", sentences: Iterable[Words]) -> Iterator["Reading"]:
+    """The sentences of a text of any length, a few at a time."""
     waiting = iter(sentences)
     while group := list(islice(waiting, TOGETHER)):
-        for words, scores in zip(group, finder.word_scores(group), strict=True):
-            found = candidates(words, scores, not_names=finder.model.not_names)
-            yield Reading(words, scores, found)
+        yield from finder.read(group)
 
 
-def read_documents(finder: "EntityFinder", documents: Iterable[Document]) -> Iterator[Reading]:
+def read_documents(finder: "EntityFinder", documents: Iterable[Document]) -> Iterator["Reading"]:
     """Every sentence of the documents; those of one file that is already split are one text."""
     for source, group in groupby(documents, key=_source_if_split):
         if source is None:
@@ -93,14 +72,8 @@ def _find_in_split(
             yield (
                 document,
                 [
-                    _span(document.text, sentence, candidate)
+                    candidate.in_text(document.text, sentence)
                     for sentence in document.segmented()
                     for candidate in next(readings).found(threshold)
                 ],
             )
-
-
-def _span(text: str, sentence: Sentence, candidate: Candidate) -> Span:
-    start = sentence.words[candidate.start].start
-    end = sentence.words[candidate.end - 1].end
-    return Span(start, end, text[start:end], candidate.score)

@@ -129,7 +129,9 @@ def _summary(
 def _selected_share(finder: "EntityFinder", sentences: list[list[str]]) -> float:
     """Of the words of some sentences, spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
-    scores = [float(score) for row in finder.word_scores(sample) for score in row]
+    scores = [
+        float(score) for row in (each.scores for each in finder.read(sample)) for score in row
+    ]
     return sum(score >= finder.threshold for score in scores) / len(scores)
 
 

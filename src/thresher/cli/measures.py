@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from thresher.cli.finding import Reading, read_sentences
+from thresher.cli.finding import read_sentences
 from thresher.entities.evaluation import (
     Calibration,
     Counts,
@@ -87,7 +87,7 @@ def measure(
     count: Callable[[int], None] = lambda sentences: None,
 ) -> Measures:
     """What is found against what is tagged, with every word written some other way."""
-    readings: list[Reading] = []
+    readings = []
     for text in gold.texts:
         for reading in read_sentences(finder, (list(map(write, each.words)) for each in text)):
             readings.append(reading)

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 
 from thresher.entities.views import Scores
 from thresher.entities.word_lists import ARTICLES, JOINERS
+from thresher.text.annotations import Span
+from thresher.text.words import Sentence
 
 JOINS_ABOVE = 0.22
 _LONGEST_JOINT = 2  # words
@@ -31,6 +33,11 @@ class Candidate:
     start: int
     end: int
     score: float
+
+    def in_text(self, text: str, sentence: Sentence) -> Span:
+        """The same as characters of the text that the sentence is from."""
+        start, end = sentence.words[self.start].start, sentence.words[self.end - 1].end
+        return Span(start, end, text[start:end], self.score)
 
 
 def candidates(

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
@@ -23,6 +24,22 @@ _WORDS_TOGETHER = 20_000  # words of several texts that are encoded in common ba
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 
 Document = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence, the probability of each word, and every candidate.
+
+    scores: (words,), the probability that each word belongs to an entity
+    """
+
+    words: Sequence[str]
+    scores: Scores
+    candidates: Sequence[Candidate]
+
+    def found(self, threshold: float) -> list[Candidate]:
+        """The candidates that are entities."""
+        return [each for each in self.candidates if each.score >= threshold]
 
 
 class EntityFinder:
@@ -115,28 +132,23 @@ class EntityFinder:
     ) -> Iterator[list[Span]]:
         """The entities of each text in turn. Lazy: texts are read a few at a time."""
         for group in _groups(texts):
-            found = self._candidates([list(map(_words, sentences)) for _, sentences in group])
-            for (text, sentences), candidates_of in zip(group, found, strict=True):
+            read = self._read([list(map(_words, sentences)) for _, sentences in group])
+            for (text, sentences), readings in zip(group, read, strict=True):
                 yield [
-                    _span(text, sentence, candidate)
-                    for sentence, row in zip(sentences, candidates_of, strict=True)
-                    for candidate in row
-                    if candidate.score >= self._threshold(threshold)
+                    candidate.in_text(text, sentence)
+                    for sentence, reading in zip(sentences, readings, strict=True)
+                    for candidate in reading.found(self._threshold(threshold))
                 ]
 
     def find_words(
         self, sentences: Document, *, threshold: float | None = None
     ) -> list[list[Candidate]]:
         """The entities of each sentence of one text that is already split, as ranges of words."""
-        least = self._threshold(threshold)
-        return [
-            [candidate for candidate in row if candidate.score >= least]
-            for row in self._candidates([sentences])[0]
-        ]
+        return [reading.found(self._threshold(threshold)) for reading in self.read(sentences)]
 
-    def word_scores(self, sentences: Document) -> list[Scores]:
-        """For each word of one text, the probability that it belongs to an entity."""
-        return self._scores([sentences])[0]
+    def read(self, sentences: Document) -> list[Reading]:
+        """Every sentence of one text with the scores of its words and all its candidates."""
+        return self._read([sentences])[0]
 
     def gates(self, sentences: Document) -> KumaraswamyGate:
         """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask."""
@@ -147,28 +159,22 @@ class EntityFinder:
     def _threshold(self, threshold: float | None) -> float:
         return self.threshold if threshold is None else threshold
 
-    def _candidates(self, documents: Sequence[Document]) -> list[list[list[Candidate]]]:
-        return [
-            [
-                candidates(words, scores, not_names=self.model.not_names)
-                for words, scores in zip(sentences, rows, strict=True)
-            ]
-            for sentences, rows in zip(documents, self._scores(documents), strict=True)
-        ]
-
-    def _scores(self, documents: Sequence[Document]) -> list[list[Scores]]:
-        """Word scores by document and sentence; all documents share batches of like length."""
+    def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
+        """Documents share batches of like length; what is seen of a word is seen in its own."""
         gates = iter(self._gate_scores([words for each in documents for words in each]))
         return [self._combined(each, [next(gates) for _ in each]) for each in documents]
 
-    def _combined(self, sentences: Document, gates: list[Scores]) -> list[Scores]:
+    def _combined(self, sentences: Document, gates: list[Scores]) -> list[Reading]:
         if not gates:
             return []
-        seen = Observations.of(
-            sentences, ordinary=self.model.ordinary, not_names=self.model.not_names
-        )
+        not_names = self.model.not_names
+        seen = Observations.of(sentences, ordinary=self.model.ordinary, not_names=not_names)
         scores = self.model.trust.combine(np.concatenate(gates), seen)
-        return np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
+        rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
+        return [
+            Reading(words, row, candidates(words, row, not_names=not_names))
+            for words, row in zip(sentences, rows, strict=True)
+        ]
 
     def _gate_scores(self, sentences: Document) -> list[Scores]:
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
@@ -198,9 +204,3 @@ def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
 
 def _words(sentence: Sentence) -> list[str]:
     return [word.text for word in sentence.words]
-
-
-def _span(text: str, sentence: Sentence, candidate: Candidate) -> Span:
-    start = sentence.words[candidate.start].start
-    end = sentence.words[candidate.end - 1].end
-    return Span(start, end, text[start:end], candidate.score)

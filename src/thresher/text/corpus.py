@@ -144,9 +144,9 @@ def _read_parquet(name: str, field: str, report: Report) -> Iterator[Document]:
         raise InputError(f"{name} is not a readable Parquet file") from error
 
 
-def _read_conll(name: str, _field: str, _report: Report) -> Iterator[Document]:
+def _read_conll(name: str, _field: str, report: Report) -> Iterator[Document]:
     with open_source(name) as stream:
-        for sentence in parse_conll(stream, name=name, need_tags=False):
+        for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=report):
             yield Document.from_words(sentence.words, source=name, number=sentence.line)
 
 

@@ -5,7 +5,7 @@ after, comments, IO, IOB1, IOB2, BIOES or BILOU tags. All are read; what is writ
 `word⇥B-ENT|I-ENT|O⇥score`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -39,10 +39,19 @@ def read_conll(
 
 
 def parse_conll(
-    raw: Iterable[bytes], *, name: str, layout: Layout | None = None, need_tags: bool = True
+    raw: Iterable[bytes],
+    *,
+    name: str,
+    layout: Layout | None = None,
+    need_tags: bool = True,
+    on_problem: Callable[[str], None] | None = None,
 ) -> Iterator[TaggedSentence]:
-    """`read_conll` from lines of bytes; `name` is what messages call them."""
-    lines = _decoded(raw, name)
+    """`read_conll` from lines of bytes; `name` is what messages call them.
+
+    on_problem: told of each line that had to be passed over; without it the first one raises
+    """
+    report = on_problem or _fail
+    lines = _decoded(raw, name, report)
     if layout is None:
         sample = list(islice(lines, SAMPLE))
         layout = detect_layout([line for _, line in sample], name=name)
@@ -51,7 +60,7 @@ def parse_conll(
         raise InputError(f"{name}: no column holds tags such as O, B-PER or I-PER")
     found = False
     for between, group in groupby(lines, key=lambda line: _is_between(line[1])):
-        rows = [] if between else list(_rows(group, layout, name))
+        rows = [] if between else list(_rows(group, layout, name, report))
         if rows:
             found = True
             yield _sentence(rows)
@@ -59,12 +68,19 @@ def parse_conll(
         raise InputError(f"{name} holds no sentences")
 
 
-def _decoded(raw: Iterable[bytes], name: str) -> Iterator[tuple[int, str]]:
+def _fail(problem: str) -> None:
+    raise InputError(problem)
+
+
+def _decoded(
+    raw: Iterable[bytes], name: str, report: Callable[[str], None]
+) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
-            raise InputError(f"{name} line {number}: not valid UTF-8") from None
+            report(f"{name} line {number}: not valid UTF-8")
+            continue
         yield number, text.removesuffix("\n").removesuffix("\r")
 
 
@@ -72,7 +88,9 @@ def _is_between(line: str) -> bool:
     return not line or line.isspace() or line.startswith(DOCUMENT)
 
 
-def _rows(lines: Iterable[tuple[int, str]], layout: Layout, name: str) -> Iterator[_Row]:
+def _rows(
+    lines: Iterable[tuple[int, str]], layout: Layout, name: str, report: Callable[[str], None]
+) -> Iterator[_Row]:
     for number, line in lines:
         cells = layout.cells(line)
         fits = len(cells) == layout.columns
@@ -81,7 +99,8 @@ def _rows(lines: Iterable[tuple[int, str]], layout: Layout, name: str) -> Iterat
         if fits and layout.is_range(cells):
             continue
         if problem := _problem(cells, layout):
-            raise InputError(f"{name} line {number}: {problem}: {line[:60]!r}")
+            report(f"{name} line {number}: {problem}: {line[:60]!r}")
+            continue
         yield _Row(number, cells[layout.word], "O" if layout.tag is None else cells[layout.tag])
 
 
