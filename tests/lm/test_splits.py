@@ -27,9 +27,15 @@ def test_cuts_are_at_line_ends_where_there_are_some():
     assert parts.test.startswith("a line")
 
 
-@pytest.mark.parametrize("text", ["", "a", "ab", " " * 100 + "a"])
+@pytest.mark.parametrize("text", ["a", "ab", " " * 100 + "a"])
 def test_a_text_too_short_is_an_error(text):
     with pytest.raises(InputError, match="too short to be cut"):
+        split_text(text)
+
+
+@pytest.mark.parametrize("text", ["", " \n" * 100])
+def test_an_empty_text_is_an_error(text):
+    with pytest.raises(InputError, match="empty or blank"):
         split_text(text)
 
 

@@ -24,6 +24,8 @@ def split_text(
         raise InputError(
             f"the shares must be positive and leave something, got {validation} and {test}"
         )
+    if not text.strip():
+        raise InputError("there is no text to learn from: it is empty or blank")
     first = _line_end(text, round(len(text) * (1 - validation - test)))
     second = _line_end(text, max(first, round(len(text) * (1 - test))))
     splits = Splits(text[:first], text[first:second], text[second:])

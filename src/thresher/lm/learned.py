@@ -1,0 +1,197 @@
+"""A trained language model with its tokens and what is known of its training: a folder."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from thresher.errors import InputError
+from thresher.folders import write_folder
+from thresher.lm.evaluation import Evaluation, TokenSums
+from thresher.lm.gradients import ROLES, RoleGradients
+from thresher.lm.model import Architecture, LanguageModel
+from thresher.lm.settings import TrainingSettings
+from thresher.lm.tokens import Tokens, tokens_from_json
+from thresher.lm.training import Row, task_of
+from thresher.lm.transformer import Shape
+from thresher.lm.windows import Task
+
+FORMAT = 1
+KIND = "language model"
+_CONFIG, _WEIGHTS, _STATISTICS = "config.json", "model.safetensors", "statistics.safetensors"
+_TOKENS, _LOG = "tokens.json", "log.csv"
+_SUMS, _ROLES = "test.", "roles."
+
+
+@dataclass(frozen=True)
+class LearnedModel:
+    """All that a run leaves behind.
+
+    counts: (vocabulary,), of tokens in the training text   best_step: where the weights are from
+    test: on the last part of the text, at the temperature that was best on the part before it
+    roles: gradients by role, where they were measured
+    """
+
+    model: LanguageModel
+    tokens: Tokens
+    settings: TrainingSettings
+    counts: Tensor
+    best_step: int
+    log: Sequence[Row]
+    test: Evaluation
+    roles: RoleGradients | None = None
+
+    @property
+    def architecture(self) -> Architecture:
+        """What the model is made of."""
+        return self.model.architecture
+
+    @property
+    def temperature(self) -> float:
+        """The best one on validation."""
+        return self.test.temperature
+
+    @property
+    def task(self) -> Task:
+        """What the model predicts."""
+        return task_of(self.model, self.settings)
+
+    def write(self, folder: Path) -> None:
+        """Write the model, whole or not at all."""
+        sums = {each.name: getattr(self.test.tokens, each.name) for each in fields(TokenSums)}
+        statistics = {"counts": self.counts} | {_SUMS + name: sums[name] for name in sums}
+        if self.roles is not None:
+            statistics |= {_ROLES + name: getattr(self.roles, name).cpu() for name in ROLES}
+        config = {
+            "format": FORMAT,
+            "kind": KIND,
+            "architecture": asdict(self.architecture),
+            "settings": asdict(self.settings),
+            "best_step": self.best_step,
+            "temperature": self.temperature,
+            "test_bytes": self.test.byte_count,
+            "test": self.test.figures(),
+        }
+        files = {
+            _WEIGHTS: save(self.model.weights()),
+            _STATISTICS: save(statistics),
+            _TOKENS: self.tokens.to_json().encode(),
+            _LOG: log_as_csv(self.log).encode(),
+            "README.md": self.card().encode(),
+            _CONFIG: (json.dumps(config, indent=2) + "\n").encode(),
+        }
+        write_folder(folder, files)
+
+    @classmethod
+    def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "LearnedModel":
+        """Read a model; what is missing, broken or from elsewhere is said in one line."""
+        config = _read_config(folder)
+        try:
+            tokens = tokens_from_json((folder / _TOKENS).read_text(encoding="utf-8"))
+            statistics = load((folder / _STATISTICS).read_bytes())
+            made = config["architecture"]
+            architecture = Architecture(**made | {"shape": Shape(**made["shape"])})
+            model = LanguageModel(architecture, frequencies=statistics["counts"])
+            model.load_weights(load((folder / _WEIGHTS).read_bytes()))
+            sums = TokenSums(**_under(_SUMS, statistics))
+            roles = _under(_ROLES, statistics)
+            return cls(
+                model=model.to(device).eval(),
+                tokens=tokens,
+                settings=TrainingSettings(**config["settings"]),
+                counts=statistics["counts"],
+                best_step=config["best_step"],
+                log=_read_log((folder / _LOG).read_text(encoding="utf-8")),
+                test=Evaluation(sums, config["temperature"], config["test_bytes"]),
+                roles=RoleGradients(**roles) if roles else None,
+            )
+        except OSError as error:
+            raise InputError(f"the model {folder} is incomplete: {error}") from error
+        except InputError:
+            raise
+        except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"{folder} does not hold a whole language model: {reason}") from error
+
+    def card(self) -> str:
+        """The model card."""
+        shape, figures = self.architecture.shape, self.test.figures()
+        reads = "the tokens before it" if shape.causal else "both sides"
+        return "\n".join(
+            [
+                "---",
+                "library_name: thresher",
+                "tags: [language-model]",
+                "---",
+                "",
+                "# A Thresher language model",
+                "",
+                f"Predicts a token from {reads}; trained on raw text alone.",
+                "",
+                f"- {shape.layers} layers × {shape.width}, {shape.heads} heads, a context of "
+                f"{shape.context} tokens; output layer `{self.architecture.output}`"
+                f"{', tied to the embedding' if self.architecture.tied else ''}.",
+                f"- {self.tokens.vocabulary:,} tokens ({self.tokens.kind}), learned with the "
+                f"model; {int(self.counts.sum()):,} of them to train on.",
+                f"- {self.settings.steps:,} steps with margin {self.settings.margin}; weights of "
+                f"step {self.best_step:,}, the best on validation.",
+                f"- On the last part of the text, not trained on: loss {figures['loss']:.4f} nats, "
+                f"perplexity {figures['perplexity']:.3f}, accuracy {figures['accuracy']:.3f}.",
+                "",
+                "```",
+                "thresher lm sample this-folder",
+                "```",
+                "",
+            ]
+        )
+
+
+def log_as_csv(log: Sequence[Row]) -> str:
+    """A line for each evaluation, with the names of the columns above."""
+    text = io.StringIO()
+    if log:
+        writer = csv.DictWriter(text, list(log[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(log)
+    return text.getvalue()
+
+
+def _read_log(text: str) -> list[Row]:
+    return [
+        {name: int(value) if name == "step" else float(value) for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / _CONFIG
+    if not folder.is_dir():
+        raise InputError(f"there is no model folder {folder}")
+    try:
+        config = json.loads(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"{folder} is not a model: it has no {_CONFIG}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(config, dict) or config.get("kind") != KIND:
+        raise InputError(f"{folder} is not a language model; thresher lm train makes one")
+    if config.get("format") != FORMAT:
+        version = config.get("format")
+        raise InputError(f"{path} has format {version!r}; this version reads format {FORMAT}")
+    return config
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
