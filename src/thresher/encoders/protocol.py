@@ -1,7 +1,7 @@
 """What an encoder is: sentences in, vectors out, with a gate on every word."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -28,6 +28,16 @@ class TokenBatch:
     def words(self) -> int:
         """How many words the sentences have together."""
         return len(self.sentence_of_word)
+
+    def part(self, low: int, high: int) -> "TokenBatch":
+        """Some of the windows; words and sentences keep their numbers."""
+        return replace(
+            self,
+            ids=self.ids[low:high],
+            mask=self.mask[low:high],
+            word=self.word[low:high],
+            sentence=self.sentence[low:high],
+        )
 
     def to(self, device: torch.device) -> "TokenBatch":
         """The same batch on another device."""

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from thresher.encoders.parts import encode_in_parts
 from thresher.encoders.protocol import (
     Encoder,
     TokenBatch,
@@ -52,14 +53,14 @@ def contrast(
     if gates_at not in GATES_AT:
         raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
     with torch.no_grad():
-        hidden = encoder.encode_gated(batch)
+        hidden = encode_in_parts(encoder, batch)
         anchors = sentence_vectors(hidden, batch)
     if gates_at == "pool":
         rationale = weighted_sentence_vectors(hidden, batch, z)
         complement = weighted_sentence_vectors(hidden, batch, 1 - z)
     else:
-        rationale = sentence_vectors(encoder.encode_gated(batch, z), batch)
-        complement = sentence_vectors(encoder.encode_gated(batch, 1 - z), batch)
+        rationale = sentence_vectors(encode_in_parts(encoder, batch, z), batch)
+        complement = sentence_vectors(encode_in_parts(encoder, batch, 1 - z), batch)
     return (
         info_nce(anchors, rationale, temperature=temperature),
         info_nce(anchors, complement, temperature=temperature),

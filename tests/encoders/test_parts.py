@@ -1,0 +1,34 @@
+import torch
+
+from thresher.encoders.parts import encode_in_parts
+
+SENTENCES = [["Marie", "left", "Paris", "."], ["x"] * 300, ["No", "."], ["It", "rained", "again"]]
+
+
+def test_parts_equal_the_whole_with_its_gradients(minilm):
+    batch = minilm.batch(SENTENCES)
+    direction = torch.randn(minilm.width, generator=torch.Generator().manual_seed(0))
+    gates = torch.full((batch.words,), 0.6)
+
+    def run(**options):
+        z = gates.clone().requires_grad_()
+        hidden = encode_in_parts(minilm, batch, z, **options)
+        (hidden @ direction)[batch.mask.bool()].sum().backward()
+        return hidden.detach(), z.grad
+
+    whole, whole_gradient = run(tokens_at_once=10**9)
+    inside = batch.mask.bool()
+    for tokens in (1, 600):
+        parts, gradient = run(tokens_at_once=tokens)
+        torch.testing.assert_close(parts[inside], whole[inside], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(gradient, whole_gradient, atol=1e-4, rtol=1e-3)
+
+
+def test_without_gates_parts_equal_the_plain_encoding(minilm):
+    batch = minilm.batch(SENTENCES)
+    with torch.no_grad():
+        parts = encode_in_parts(minilm, batch, tokens_at_once=1)
+        whole = minilm.encode_gated(batch)
+    inside = batch.mask.bool()
+    torch.testing.assert_close(parts[inside], whole[inside], atol=1e-5, rtol=1e-4)
+    assert torch.equal(batch.part(1, 3).ids, batch.ids[1:3])
