@@ -15,7 +15,8 @@ from thresher.entities.priors import FEATURES
 from thresher.entities.selector import PARAMETER_RANGES
 from thresher.text.corpus import _READERS as READERS
 
-COMMANDS = ["", "find", "fit", "eval"]
+LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
+COMMANDS = ["", "find", "fit", "eval", *LM_COMMANDS]
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:

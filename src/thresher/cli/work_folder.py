@@ -1,4 +1,4 @@
-"""The folder beside a model in the making, from which a stopped `fit` goes on."""
+"""The folder beside a model in the making, from which a stopped run goes on."""
 
 import shutil
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from thresher.errors import InputError
 
-_FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors"}
+_FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv"}
 
 
 def check_place(folder: Path, *, force: bool) -> None:
@@ -49,4 +49,4 @@ def _work_of(folder: Path) -> Path:
 
 
 def _is_ours(file: Path) -> bool:
-    return file.name in _FILES or file.name.startswith(".checkpoint.safetensors.")
+    return file.name in _FILES or file.name.startswith((".checkpoint.safetensors.", ".log.csv."))

@@ -1,0 +1,273 @@
+"""thresher lm: train, eval, report and sample, as a user meets them."""
+
+import importlib.util
+import json
+import math
+import random
+import re
+from dataclasses import fields
+
+import pytest
+import torch
+
+from thresher.cli import lm_options
+from thresher.cli.lm_progress import state
+from thresher.lm.learned import LearnedModel
+from thresher.lm.output_layers.choices import BY_FREQUENCY, BY_WEIGHT_ALONE
+from thresher.lm.settings import PRECISIONS, TrainingSettings
+from thresher.lm.tokens import KINDS
+from thresher.lm.training import Progress
+from thresher.lm.transformer import Shape
+
+SMALL = "--width 16 --heads 2 --layers 1 --context 16 --batch 4".split()
+QUICK = [*SMALL, "--steps", 20, "--evaluate-every", 10]
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Models this small are slowed down by more."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def novel(tmp_path_factory):
+    draw = random.Random(0)
+    words = "the cat sat on a mat and then it ran off to see Rosa in Oslo".split()
+    path = tmp_path_factory.mktemp("texts") / "novel.txt"
+    lines = (f"{' '.join(draw.choices(words, k=8))}.\n" for _ in range(300))
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def lm(novel, tmp_path, run):
+    folder = tmp_path / "my-lm"
+    assert run("lm", "train", novel, "-o", folder, "--quiet", *QUICK).status == 0
+    return folder
+
+
+def test_a_trained_model_is_told_in_one_line(novel, tmp_path, run):
+    folder = tmp_path / "my-lm"
+    told = run("lm", "train", novel, "-o", folder, *QUICK)
+    assert (told.status, told.err) == (0, "")
+    learned = LearnedModel.read(folder)
+    assert told.out.startswith(f"{folder}: ")
+    assert f"loss {learned.test.loss:.4f} nats" in told.out
+    assert told.out.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["my-lm"]
+
+
+def test_the_options_reach_the_model(novel, tmp_path, run):
+    folder = tmp_path / "my-lm"
+    options = ["--tokens", "bpe", "--vocabulary", 280, "--objective", "masked", "--margin", "2:4"]
+    more = ["--untied", "--no-embedding-decay", "--seed", 3, "--dropout", 0.1]
+    told = run("lm", "train", novel, "-o", folder, *QUICK, *options, *more, "--json")
+    summary = json.loads(told.out)
+    learned = LearnedModel.read(folder)
+    assert (summary["tokens"], summary["vocabulary"]) == ("bpe", 280)
+    assert summary["parameters"] == sum(p.numel() for p in learned.model.parameters())
+    assert summary["test"]["loss"] == learned.test.loss
+    assert summary["test"]["bits_per_byte"] is None
+    assert learned.architecture.shape == Shape(16, 1, 2, 16, causal=False, dropout=0.1)
+    assert not learned.architecture.tied
+    assert learned.settings.margin == "2:4"
+    assert learned.settings.seed == 3
+    assert not learned.settings.decay_embeddings
+
+
+def test_a_margin_changes_what_is_learned(novel, lm, tmp_path, run):
+    run("lm", "train", novel, "-o", tmp_path / "other", *QUICK, "--margin", 0)
+    one, two = (LearnedModel.read(folder).model.embedding for folder in (lm, tmp_path / "other"))
+    assert not torch.equal(one, two)
+
+
+def test_a_stopped_run_goes_on_to_the_very_same_model(novel, lm, tmp_path, run, monkeypatch):
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    command = ["lm", "train", novel, "-o", tmp_path / "stopped", "--quiet", *QUICK]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.lm.fitting._finished", stop)
+        answer = run(*command)
+    assert answer.status == 130
+    assert answer.complaint.startswith("stopped; the same command with --resume goes on from")
+    log = (tmp_path / "stopped.partial" / "log.csv").read_text()
+    assert log.startswith("step,training_loss")
+    assert run(*command, "--resume").status == 0
+    for name in ("model.safetensors", "statistics.safetensors", "config.json"):
+        assert (lm / name).read_bytes() == (tmp_path / "stopped" / name).read_bytes()
+    assert not (tmp_path / "stopped.partial").exists()
+
+
+def test_a_run_cannot_be_resumed_with_other_settings(novel, tmp_path, run, monkeypatch):
+    command = ["lm", "train", novel, "-o", tmp_path / "stopped", "--quiet", *QUICK]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.lm.fitting._finished", lambda *_: 1 / 0)
+        run(*command)
+    answer = run(*command, "--resume", "--margin", 2)
+    assert answer.status == 1
+    assert "it was begun with other text or settings" in answer.complaint
+
+
+def test_a_loss_that_is_no_number_leaves_the_best_model_behind(novel, tmp_path, run, monkeypatch):
+    evaluated = []
+
+    def spoil(parameters, _):
+        evaluated.append(1)
+        if len(evaluated) > 15:
+            next(iter(parameters)).grad.fill_(math.nan)
+
+    monkeypatch.setattr("torch.nn.utils.clip_grad_norm_", spoil)
+    answer = run("lm", "train", novel, "-o", tmp_path / "my-lm", *QUICK)
+    assert answer.status == 1
+    assert "training loss is nan by step 20; a lower learning rate may help" in answer.complaint
+    assert f"the best model until then, of step 10, is in {tmp_path / 'my-lm'}" in answer.complaint
+    assert LearnedModel.read(tmp_path / "my-lm").model.embedding.isfinite().all()
+
+
+def test_eval_shows_what_was_measured_after_training(lm, run):
+    told = run("lm", "eval", lm)
+    test = LearnedModel.read(lm).test
+    assert told.status == 0
+    for row in ("loss", "perplexity at T", "bits per byte", "accuracy", "loss of ranks 1-10"):
+        assert re.search(rf"^ *{row} +[\d.]+ *$", told.out, re.MULTILINE), row
+    assert f"{test.loss:.4f}" in told.out
+    figures = json.loads(run("lm", "eval", lm, "--json").out)
+    assert figures["loss"] == test.loss
+    assert figures["text"] is None
+
+
+def test_eval_reads_other_texts(lm, tmp_path, run):
+    path = tmp_path / "other.txt"
+    path.write_text("the cat ran off to see Rosa.\n" * 10, encoding="utf-8")
+    figures = json.loads(run("lm", "eval", lm, path, "--json").out)
+    assert figures["tokens"] == 29 * 10 - 1
+    nats = figures["loss"] * figures["tokens"]
+    assert figures["bits_per_byte"] == pytest.approx(nats / math.log(2) / 289)
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("matplotlib"), reason="pictures are an extra")
+def test_a_report_compares_models(lm, novel, tmp_path, run):
+    other = tmp_path / "deep" / "my-lm"
+    run("lm", "train", novel, "-o", other, *QUICK, "--margin", 2)
+    told = run("lm", "report", lm, other, "-o", tmp_path / "report", "--json")
+    summary = json.loads(told.out)
+    assert len(set(summary["models"])) == 2
+    assert "gradient-roles.svg" in summary["files"]
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert all(f"| {name} |" in text for name in summary["models"])
+    assert "report.md: 1 models" in run("lm", "report", lm, "-o", tmp_path / "one").out
+
+
+def test_a_sample_begins_with_its_prompt_and_follows_from_the_seed(lm, run):
+    drawn = [
+        run("lm", "sample", lm, "--prompt", "the cat", "--length", 30, "--seed", seed).out
+        for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert drawn[0].startswith("the cat")
+    assert len(drawn[0]) == len("the cat") + 30 + 1
+    answer = json.loads(run("lm", "sample", lm, "--length", 5, "--json").out)
+    assert len(answer["text"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "told"),
+    [
+        ("", [], "no text in"),
+        ("\n \n", [], "no text in"),
+        ("too short", [], "too short to be cut in three parts"),
+        ("short of the context\n" * 20, ["--context", 500], "no more than the context of 500"),
+        ("word " * 200, ["--tokens", "bpe", "--vocabulary", 9000], "larger than the data"),
+        ("word " * 200, ["--tokens", "words", "--vocabulary", 50], "larger than the data"),
+        ("word " * 200, ["--vocabulary", 50], "characters are counted, not chosen"),
+        ("word " * 200, ["--width", 30, "--heads", 4], "4 heads cannot share a width of 30"),
+        ("word " * 200, ["--output-layer", "tree"], "'tree' has vectors of its own"),
+        (
+            "word " * 200,
+            ["--output-layer", "tree", "--untied", "--margin", 2],
+            "'tree' has neither margin",
+        ),
+        ("word " * 200, ["--learning-rate", 0], "learning_rate must be above 0"),
+        ("word " * 200, ["--device", "gpu9"], "cannot use the device 'gpu9'"),
+    ],
+)
+def test_bad_input_is_one_clear_line(tmp_path, run, text, options, told):
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    answer = run("lm", "train", path, "-o", tmp_path / "my-lm", *options)
+    assert answer.status == 1
+    assert told in answer.complaint
+    assert answer.out == ""
+    assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
+
+
+def test_what_a_model_cannot_read_is_one_clear_line(lm, tmp_path, run):
+    path = tmp_path / "other.txt"
+    path.write_text("the cat\n日本", encoding="utf-8")
+    assert "'日' (line 2) was never seen" in run("lm", "eval", lm, path).complaint
+    assert "'%' (line 1) was never seen" in run("lm", "sample", lm, "--prompt", "%").complaint
+    assert "no model folder" in run("lm", "eval", tmp_path / "none").complaint
+    assert "is not a model" in run("lm", "sample", tmp_path).complaint
+    assert (
+        "the same model is named twice"
+        in run("lm", "report", lm, lm, "-o", tmp_path / "report").complaint
+    )
+
+
+def test_a_model_of_entities_is_no_language_model(model, run):
+    assert "is not a language model" in run("lm", "eval", model).complaint
+
+
+def test_a_model_that_is_there_is_not_replaced_unasked(novel, lm, run):
+    before = (lm / "model.safetensors").read_bytes()
+    answer = run("lm", "train", novel, "-o", lm, *QUICK, "--seed", 1)
+    assert "add --force to replace it" in answer.complaint
+    assert (lm / "model.safetensors").read_bytes() == before
+    assert run("lm", "train", novel, "-o", lm, *QUICK, "--seed", 1, "--force").status == 0
+    assert (lm / "model.safetensors").read_bytes() != before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("lm", "Missing command"),
+        ("lm tarin", "Did you mean 'train'?"),
+        ("lm train x", "Missing option '--output'"),
+        ("lm train x -o y --tokens word", "did you mean words?"),
+        ("lm train x -o y --objective mask", "did you mean masked?"),
+        ("lm train x -o y --margin wide", "'wide' is not a number of at least 0"),
+        ("lm train x -o y --margin -1", "'-1' is not a number of at least 0"),
+        ("lm train x -o y --steps 0", "'0' is not a whole number of at least 1"),
+        ("lm train x -o y --output-layer tre", "did you mean tree?"),
+        ("lm report x", "Missing option '--output'"),
+        ("lm sample x --temperature -1", "'-1' is not a number at least 0"),
+    ],
+)
+def test_a_mistyped_command_is_answered_with_what_is_right(run, arguments, told):
+    answer = run(*arguments.split())
+    assert answer.status == 2
+    assert told in answer.complaint
+
+
+def test_choices_and_defaults_are_those_of_the_library():
+    assert lm_options.TOKENS == KINDS
+    assert lm_options.PRECISIONS == PRECISIONS
+    assert set(lm_options.OUTPUT_LAYERS) == {*BY_FREQUENCY, *BY_WEIGHT_ALONE}
+    told = {}
+    for name in dir(lm_options):
+        info = getattr(getattr(lm_options, name), "__metadata__", [None])[0]
+        if found := re.search(r"by\s+default ([\d.]+)\.", getattr(info, "help", None) or ""):
+            told[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()] = float(found[1])
+    defaults = {each.name: each.default for each in (*fields(Shape), *fields(TrainingSettings))}
+    assert told.pop("length") == lm_options.DEFAULT_LENGTH
+    assert told == {name: defaults[name] for name in told}
+    assert len(told) == 10
+
+
+def test_progress_is_told_in_a_few_words():
+    told = state(Progress(100, 2000, 2.3456, 51234.5, 3723.4))
+    assert told == "loss 2.346  51,234 tokens/s  1:02:03 left"
