@@ -55,6 +55,14 @@ def test_byte_pairs_are_as_many_as_asked_for(size):
     assert learn_tokens("bpe", TEXT, vocabulary=size).vocabulary == size
 
 
+def test_byte_pairs_are_named_by_their_text():
+    tokens = learn_tokens("bpe", TEXT)
+    assert {"The", " cat", "\n"} <= set(tokens.names)
+    for token in tokens.encode("The cat née").tolist():
+        assert tokens.names[token] == tokens.decode([token])
+    assert len({*tokens.names}) == tokens.vocabulary
+
+
 def test_without_a_size_the_data_may_give_fewer():
     assert 256 < learn_tokens("bpe", TEXT).vocabulary < DEFAULT_PAIRS
 

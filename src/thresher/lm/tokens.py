@@ -95,8 +95,7 @@ class BytePairs(Tokens):
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        names = sorted(tokenizer.get_vocab().items(), key=lambda pair: pair[1])
-        self.names = [name.replace("Ġ", " ").replace("Ċ", "\n") for name, _ in names]
+        self.names = [self._name(token) for token in range(tokenizer.get_vocab_size())]
 
     @classmethod
     def learn(cls, text: str, vocabulary: int) -> "BytePairs":
@@ -121,6 +120,11 @@ class BytePairs(Tokens):
     def decode(self, ids: Iterable[int]) -> str:
         """The text of tokens; bytes that are no UTF-8 become U+FFFD."""
         return str(self._tokenizer.decode(list(ids)))
+
+    def _name(self, token: int) -> str:
+        """Its text; for a part of a character, its bytes as the library writes them."""
+        text = self.decode([token])
+        return str(self._tokenizer.id_to_token(token)) if "\ufffd" in text else text
 
     def _content(self) -> Any:
         return json.loads(self._tokenizer.to_str())
