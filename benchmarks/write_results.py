@@ -83,6 +83,24 @@ def word_table(results: dict[str, Any]) -> list[str]:
     return lines
 
 
+SHARES = {"no contrast": "0", "default": ".1", "more contrast": ".5"}
+
+
+def share_table(results: dict[str, Any]) -> list[str]:
+    """Word AP, as given, against the share of batches that are contrasted."""
+    lines = [
+        "| share | " + " | ".join(SETS.values()) + " |",
+        "|---" * (len(SETS) + 1) + "|",
+    ]
+    rows = by_row(results["finders"])
+    for row, share in SHARES.items():
+        cells = [
+            f"{mean(seed[name]['cased']['word_ap'] for seed in rows[row]):.3f}" for name in SETS
+        ]
+        lines.append(f"| {share} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def draw_reliability(results: dict[str, Any]) -> None:
     """Score against the share of candidates that are right, a line per set."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
@@ -139,6 +157,7 @@ def main() -> None:
         entities="\n".join(entity_table(report)),
         words="\n".join(word_table(report)),
         tune="\n".join(entity_table(tune)),
+        shares="\n".join(share_table(report)),
         unsupervised=unsupervised,
         expected_f1=expected_f1,
         not_names=len(ENGLISH_NOT_NAMES),

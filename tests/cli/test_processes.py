@@ -8,7 +8,10 @@ import subprocess
 import sys
 import time
 
-THRESHER = [sys.executable, "-m", "thresher"]
+# As `python -m thresher`, but never deaf to Ctrl-C, as what a job in the background starts is.
+HEEDING = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = f"import signal, sys; {HEEDING}; from thresher.cli import main; sys.exit(main())"
+THRESHER = [sys.executable, "-c", COMMAND]
 ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
 
 
