@@ -14,6 +14,7 @@ from thresher.lm import report
 from thresher.lm.drawings import _smooth
 from thresher.lm.fitting import fit_language_model
 from thresher.lm.settings import TrainingSettings
+from thresher.lm.tokens import Characters
 from thresher.lm.transformer import Shape
 
 SETTINGS = TrainingSettings(steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500)
@@ -110,6 +111,12 @@ def test_models_without_roles_or_groups_in_common_still_make_a_report(tmp_path):
     files = report.write_report({"smoothed": models["smoothed"]}, tmp_path / "one")
     assert "gradient-roles.svg" not in files
     assert "gradient-roles.svg" in report.write_report(models, tmp_path / "two")
+
+
+def test_tokens_that_no_font_has_are_drawn_too(tmp_path):
+    learned = fit(alphabet=12)
+    odd = dataclasses.replace(learned, tokens=Characters("\n\t $^_{}\\%日😀"))
+    assert "token-distribution.svg" in report.write_report({"odd": odd}, tmp_path)
 
 
 def test_markdown_leaves_a_missing_column_empty():

@@ -2,6 +2,7 @@
 
 import io
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,8 @@ def draw_report(models: Mapping[str, LearnedModel]) -> dict[str, bytes]:
         import matplotlib as mpl  # noqa: PLC0415 (an extra, slow to import)
     except ImportError as error:
         raise InputError("pictures need matplotlib: pip install 'thresher[plots]'") from error
-    with mpl.rc_context(_STYLE):
+    # A character that no font has is drawn as a box; that needs no warning.
+    with mpl.rc_context(_STYLE), warnings.catch_warnings(action="ignore"):
         figures = {
             "token-distribution.svg": distribution(models),
             "gradient-roles.svg": gradient_roles(models),
@@ -123,13 +125,12 @@ def _label_tokens(axes: "Axes", learned: LearnedModel) -> None:
         axes.set(xscale="log", xlabel="rank")
         return
     names = [_visible(learned.tokens.names[token]) for token in order.tolist()]
-    axes.set_xticks(range(1, len(names) + 1), names, fontsize=7)
+    axes.set_xticks(range(1, len(names) + 1), names, fontsize=7, parse_math=False)
     axes.set_xlabel("token, from the most frequent on")
 
 
 def _visible(name: str) -> str:
-    shown = {" ": "␣", "\n": "↵", "\t": "⇥", "$": r"\$"}
-    return shown.get(name, name)
+    return {" ": "␣", "\n": "↵", "\t": "⇥"}.get(name, name)
 
 
 def _smooth(shares: Tensor) -> Tensor:
