@@ -62,20 +62,21 @@ def load_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
 
 
 def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
-    state.model.load_weights(_under(_WEIGHTS, tensors))
-    state.best = _under(_BEST, tensors)
+    state.model.load_weights(tensors_under(_WEIGHTS, tensors))
+    state.best = tensors_under(_BEST, tensors)
     moments: dict[int, dict[str, Tensor]] = {}
-    for name, value in _under(_MOMENTS, tensors).items():
+    for name, value in tensors_under(_MOMENTS, tensors).items():
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = value
     groups = state.optimizer.state_dict()["param_groups"]
     state.optimizer.load_state_dict({"state": moments, "param_groups": groups})
     if state.roles is not None:
-        for name, value in _under(_ROLES, tensors).items():
+        for name, value in tensors_under(_ROLES, tensors).items():
             getattr(state.roles, name).copy_(value)
 
 
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def tensors_under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin so, by the rest of their names."""
     return {
         name.removeprefix(prefix): value
         for name, value in tensors.items()

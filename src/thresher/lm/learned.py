@@ -15,6 +15,7 @@ from torch import Tensor
 
 from thresher.errors import InputError
 from thresher.folders import write_folder
+from thresher.lm.checkpoints import tensors_under
 from thresher.lm.evaluation import Evaluation, TokenSums
 from thresher.lm.gradients import ROLES, RoleGradients
 from thresher.lm.model import Architecture, LanguageModel
@@ -101,8 +102,8 @@ class LearnedModel:
             architecture = Architecture(**made | {"shape": Shape(**made["shape"])})
             model = LanguageModel(architecture, frequencies=statistics["counts"])
             model.load_weights(load((folder / _WEIGHTS).read_bytes()))
-            sums = TokenSums(**_under(_SUMS, statistics))
-            roles = _under(_ROLES, statistics)
+            sums = TokenSums(**tensors_under(_SUMS, statistics))
+            roles = tensors_under(_ROLES, statistics)
             return cls(
                 model=model.to(device).eval(),
                 tokens=tokens,
@@ -187,11 +188,3 @@ def _read_config(folder: Path) -> dict[str, Any]:
         version = config.get("format")
         raise InputError(f"{path} has format {version!r}; this version reads format {FORMAT}")
     return config
-
-
-def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): value
-        for name, value in tensors.items()
-        if name.startswith(prefix)
-    }

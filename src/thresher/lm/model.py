@@ -11,9 +11,9 @@ from torch.nn import functional
 from thresher.errors import InputError
 from thresher.lm.output_layers import output_layer
 from thresher.lm.output_layers.full import FullSoftmax, MarginRule
+from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
 
-_SCALE = 0.02
 TIED_LAYERS = ("adjusted", "full", "gated")  # those that can share the embedding, or have a margin
 
 
@@ -50,7 +50,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.architecture = architecture
         width, vocabulary = architecture.shape.width, architecture.vocabulary
-        self.embedding = nn.Parameter(torch.randn(vocabulary, width) * _SCALE)
+        self.embedding = initial_weight(vocabulary, width)
         self.mask = None if architecture.shape.causal else nn.Parameter(torch.zeros(width))
         self.transformer = Transformer(architecture.shape)
         options: dict[str, Any] = {"bias": False} if architecture.output in TIED_LAYERS else {}

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.errors import InputError
+from thresher.lm.output_layers.module import INITIAL_SCALE, initial_weight
 
 POSITIONS = ("rotary", "learned")
 MLPS = ("gelu", "swiglu")
-_SCALE = 0.02  # standard deviation of a weight before training
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ class Transformer(nn.Module):
         self.register_buffer("cosines", cosines, persistent=False)
         self.register_buffer("sines", sines, persistent=False)
         self.places = (
-            nn.Parameter(torch.randn(shape.context, shape.width) * _SCALE)
-            if shape.positions == "learned"
-            else None
+            initial_weight(shape.context, shape.width) if shape.positions == "learned" else None
         )
         self.layers = nn.ModuleList(_Layer(shape) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width)
@@ -184,7 +182,8 @@ class _Mlp(nn.Module):
 def _linear(width: int, out: int, *, layers: int | None = None) -> nn.Linear:
     """A matrix of small numbers; one that adds to the stream is smaller the more layers add."""
     linear = nn.Linear(width, out, bias=False)
-    nn.init.normal_(linear.weight, std=_SCALE if layers is None else _SCALE / (2 * layers) ** 0.5)
+    shrink = 1.0 if layers is None else (2 * layers) ** 0.5
+    nn.init.normal_(linear.weight, std=INITIAL_SCALE / shrink)
     return linear
 
 
