@@ -37,6 +37,12 @@ def test_a_folder_that_is_no_model_is_never_replaced(tmp_path):
     assert contents(tmp_path / "thesis") == {"chapter.txt": b"years of work"}
 
 
+def test_an_empty_folder_may_become_a_model(tmp_path):
+    (tmp_path / "model").mkdir()
+    write_folder(tmp_path / "model", FILES)
+    assert contents(tmp_path / "model") == FILES
+
+
 @pytest.mark.parametrize("target", ["fsync", "replace"])
 def test_a_full_disk_leaves_the_old_model_and_no_litter(tmp_path, monkeypatch, target):
     write_folder(tmp_path / "model", FILES)

@@ -27,9 +27,9 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
-    """Put a folder with these files at `path`; one that is there is replaced, if it is a model."""
+    """Put a folder with these files at `path`; a model or an empty folder there is replaced."""
     path = path.absolute()
-    if path.exists() and not (path / "config.json").is_file():
+    if not replaceable(path):
         raise InputError(f"{path} exists and is not a model; choose another place")
     with _told_plainly(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,6 +42,13 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+
+def replaceable(path: Path) -> bool:
+    """Whether nothing would be lost but a model."""
+    if not path.exists() or (path / "config.json").is_file():
+        return True
+    return path.is_dir() and not any(path.iterdir())
 
 
 def _exchange(new: Path, path: Path) -> None:

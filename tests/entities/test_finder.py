@@ -187,6 +187,50 @@ def test_too_little_text_is_refused(tiny):
         EntityFinder.fit(["Anna met Boris again."], encoder=tiny)
 
 
+def test_a_small_text_is_read_until_the_gates_have_moved(tiny):
+    notes: list[str] = []
+
+    class Notes:
+        def stage(self, name, total):
+            return lambda steps: None
+
+        def note(self, message):
+            notes.append(message)
+
+    finder = EntityFinder.fit_words(
+        sentences(60), encoder=tiny, settings=Settings(contrast=0.0), progress=Notes()
+    )
+    opened = finder.gates(sentences(20)).prob_open().reshape(20, 7)
+    assert opened[:, 4].mean() > 2 * opened[:, [3, 5, 6]].mean()
+    assert notes == ["420 words are few to learn from: expect a rough model below 20,000"]
+
+
+def test_a_name_is_a_name_even_if_listed_as_none():
+    beliefs = Beliefs(names=frozenset(["may"]))
+    assert "may" not in beliefs.not_names
+    assert "june" in beliefs.not_names
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
+def test_a_threshold_out_of_range_is_refused(fitted, threshold):
+    with pytest.raises(InputError, match=r"a threshold lies in \[0, 1\]"):
+        fitted.find_words(sentences(1), threshold=threshold)
+
+
+def test_a_string_is_no_list_of_texts_or_words(fitted):
+    with pytest.raises(InputError, match="use find"):
+        next(fitted.find_all("Paris"))
+    with pytest.raises(InputError, match="use find"):
+        fitted.find_words(["Marie", "Curie"])
+    with pytest.raises(InputError, match="use fit"):
+        EntityFinder.fit("Anna lives in Paris.")
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(english):
+    text = "Half \ud800 a pair met Angela Merkel in Berlin."
+    assert "Angela Merkel" in found(english, text)
+
+
 def test_an_unknown_prior_names_the_choices():
     with pytest.raises(InputError, match="unknown prior 'rare'; choose from casing"):
         Beliefs(priors=("rare",))
@@ -209,7 +253,7 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
             return count
 
         def note(self, message):
-            raise AssertionError(message)
+            assert "collapsed" not in message
 
     with pytest.raises(KeyboardInterrupt):
         EntityFinder.fit_words(

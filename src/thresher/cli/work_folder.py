@@ -6,15 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from thresher.errors import InputError
+from thresher.folders import replaceable
 
 _FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv"}
 
 
 def check_place(folder: Path, *, force: bool) -> None:
     """Refuse, before any work, a place where the model could not be put at the end."""
-    if folder.exists() and not (folder / "config.json").is_file():
+    if not replaceable(folder):
         raise InputError(f"{folder} exists and is not a model; choose another place")
-    if folder.exists() and not force:
+    if (folder / "config.json").exists() and not force:
         raise InputError(f"there is a model in {folder}; add --force to replace it")
     work = _work_of(folder)
     if work.exists() and not (work.is_dir() and all(_is_ours(file) for file in work.iterdir())):

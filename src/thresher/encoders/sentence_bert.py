@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
@@ -78,10 +78,7 @@ class SentenceBert:
         word: list[list[int]] = []
         sentence: list[int] = []
         offset = 0
-        folded = [[each.casefold() for each in words] for words in sentences]
-        encodings = self._words_to_tokens.encode_batch(
-            folded, is_pretokenized=True, add_special_tokens=False
-        )
+        encodings = self._encodings([[each.casefold() for each in words] for words in sentences])
         for number, (words, encoding) in enumerate(zip(sentences, encodings, strict=True)):
             tokens, word_ids = encoding.ids, cast(list[int], encoding.word_ids)
             for low, high in windows(len(tokens), size=room, overlap=OVERLAP):
@@ -105,6 +102,17 @@ class SentenceBert:
             embedded = gate * embedded + (1 - gate) * self._closed
         output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
+
+    def _encodings(self, sentences: list[list[str]]) -> list[Encoding]:
+        try:
+            return self._words_to_tokens.encode_batch(
+                sentences, is_pretokenized=True, add_special_tokens=False
+            )
+        except TypeError:  # half of a surrogate pair is no character, though Python lets it be one
+            whole = [[each.encode("utf-8", "replace").decode() for each in s] for s in sentences]
+            return self._words_to_tokens.encode_batch(
+                whole, is_pretokenized=True, add_special_tokens=False
+            )
 
     def _padded(
         self, ids: list[list[int]], word: list[list[int]], sentence: list[int], lengths: list[int]

@@ -16,6 +16,7 @@ from thresher.entities.model import FinderModel
 from thresher.entities.settings import Settings
 from thresher.entities.vectors import batches_by_length, encode_words
 from thresher.entities.views import Observations, Scores
+from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.annotations import Span
 from thresher.text.words import Sentence, segment
@@ -78,7 +79,8 @@ class EntityFinder:
         progress: Progress | None = None,
     ) -> "EntityFinder":
         """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
-        sentences = [_words(sentence) for text in texts for sentence in segment(text)]
+        whole = _not_a_string(texts, "texts", "fit([text])")
+        sentences = [_words(sentence) for text in whole for sentence in segment(text)]
         return cls.fit_words(
             sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
         )
@@ -131,23 +133,27 @@ class EntityFinder:
         self, texts: Iterable[str], *, threshold: float | None = None
     ) -> Iterator[list[Span]]:
         """The entities of each text in turn. Lazy: texts are read a few at a time."""
-        for group in _groups(texts):
+        least = self._threshold(threshold)
+        for group in _groups(_not_a_string(texts, "texts", "find")):
             read = self._read([list(map(_words, sentences)) for _, sentences in group])
             for (text, sentences), readings in zip(group, read, strict=True):
                 yield [
                     candidate.in_text(text, sentence)
                     for sentence, reading in zip(sentences, readings, strict=True)
-                    for candidate in reading.found(self._threshold(threshold))
+                    for candidate in reading.found(least)
                 ]
 
     def find_words(
         self, sentences: Document, *, threshold: float | None = None
     ) -> list[list[Candidate]]:
         """The entities of each sentence of one text that is already split, as ranges of words."""
-        return [reading.found(self._threshold(threshold)) for reading in self.read(sentences)]
+        least = self._threshold(threshold)
+        return [reading.found(least) for reading in self.read(sentences)]
 
     def read(self, sentences: Document) -> list[Reading]:
         """Every sentence of one text with the scores of its words and all its candidates."""
+        if any(isinstance(words, str) for words in sentences):
+            raise InputError("a sentence is a list of words, not a string; for a text use find")
         return self._read([sentences])[0]
 
     def gates(self, sentences: Document) -> KumaraswamyGate:
@@ -157,7 +163,11 @@ class EntityFinder:
         return gates
 
     def _threshold(self, threshold: float | None) -> float:
-        return self.threshold if threshold is None else threshold
+        if threshold is None:
+            return self.threshold
+        if not 0 <= threshold <= 1:
+            raise InputError(f"a threshold lies in [0, 1]; got {threshold}")
+        return threshold
 
     def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
         """Documents share batches of like length; what is seen of a word is seen in its own."""
@@ -185,6 +195,13 @@ class EntityFinder:
             for i, row in zip(indices, np.split(opened, ends[:-1]), strict=True):
                 rows[i] = row
         return rows
+
+
+def _not_a_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
+    """Refuse one string where many are asked for: its characters would be taken for texts."""
+    if isinstance(texts, str):
+        raise InputError(f"{name} are several strings; for a single one use {instead}")
+    return texts
 
 
 def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:

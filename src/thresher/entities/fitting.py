@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -40,6 +41,8 @@ from thresher.entities.word_lists import ENGLISH_NOT_NAMES
 from thresher.errors import InputError
 
 LEAST_WORDS = 200  # fewer teach nothing
+FEW_WORDS = 20_000  # fewer teach little
+_LEAST_STEPS = 150  # a small text is read more often, until the gates have moved
 _ROWS = 65_536  # vectors scored at a time
 PRIORS = ("casing", "repetition", "rarity", "none")
 
@@ -72,13 +75,14 @@ class Beliefs:
     """What is believed of words before any is read; all of it may be changed or left out.
 
     priors: which readings of raw text to use, the first with an opinion deciding
-    names, not_names: words known to be entities, and known not to be
+    names, not_names: words known to be entities, and known not to be; a name is a name even if
+    it is on both lists
     rates, selected: stated expectations, P(entity | feature) and the overall rate
     """
 
     priors: Sequence[str] = ("repetition", "casing")
-    names: Set[str] = frozenset()
-    not_names: Set[str] = ENGLISH_NOT_NAMES
+    names: Set[str] = field(default=frozenset(), repr=False)
+    not_names: Set[str] = field(default=ENGLISH_NOT_NAMES, repr=False)
     rates: Mapping[str, float] = field(default_factory=dict)
     selected: float | None = None
 
@@ -86,6 +90,7 @@ class Beliefs:
         for name in self.priors:
             if name not in PRIORS:
                 raise InputError(f"unknown prior {name!r}; choose from {', '.join(PRIORS)}")
+        object.__setattr__(self, "not_names", frozenset(self.not_names) - self.names)
 
     def opinions(
         self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
@@ -132,6 +137,11 @@ def fit_selector(
     words = sum(map(len, sentences))
     if words < LEAST_WORDS:
         raise InputError(f"{words} words are too few to learn from; give at least {LEAST_WORDS}")
+    if words < FEW_WORDS:
+        progress.note(
+            f"{words:,} words are few to learn from: expect a rough model below {FEW_WORDS:,}"
+        )
+    settings = _long_enough(settings, len(sentences))
     statistics = WordStatistics.of(sentences)
     prior = beliefs.opinions(sentences, statistics, settings)
     mark = _fingerprint(sentences, encoder, settings, prior)
@@ -152,6 +162,12 @@ def fit_selector(
         )
     )
     return Fitted(selector, trust, best_threshold(list(found)), ordinary, reports)
+
+
+def _long_enough(settings: Settings, sentences: int) -> Settings:
+    """Settings with as many epochs as it takes for the least number of steps."""
+    epochs = math.ceil(_LEAST_STEPS / steps_per_epoch(sentences, settings))
+    return replace(settings, epochs=max(settings.epochs, epochs))
 
 
 def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.device) -> Scores:
