@@ -94,6 +94,12 @@ def short_corpus(tmp_path_factory) -> Path:
     return path
 
 
+@pytest.fixture(autouse=True)
+def no_text_is_too_small(monkeypatch):
+    """Tests learn from little; that this is told is tested on its own."""
+    monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
+
+
 @pytest.fixture(scope="session")
 def model(corpus, tmp_path_factory, minilm) -> Path:
     """A folder with a model that has seen a few hundred sentences."""
