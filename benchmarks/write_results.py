@@ -29,7 +29,7 @@ def entity_table(results: dict[str, Any]) -> list[str]:
     """Span F1, cased / lower-cased, a row per finder and peer."""
     sets = [name for name in SETS if name in next(iter(results["peers"].values()))]
     lines = [
-        "| | " + " | ".join(SETS[name] for name in sets) + " |",
+        "| | " + " | ".join(_title(name, results["split"]) for name in sets) + " |",
         "|---" * (len(sets) + 1) + "|",
     ]
     for row, seeds in by_row(results["finders"]).items():
@@ -135,6 +135,10 @@ def by_row(finders: dict[str, Any]) -> dict[str, list[Any]]:
     for name in sorted(finders, key=lambda name: (not name.startswith("default"), name)):
         rows[re.sub(r"-\d+$", "", name).replace("-", " ")].append(finders[name])
     return dict(rows)
+
+
+def _title(name: str, split: str) -> str:
+    return SETS[name] if split == "report" else SETS[name].replace("dev", "train") + " (tune)"
 
 
 def _spread(seeds: list[Any], name: str, case: str) -> str:

@@ -6,7 +6,7 @@ from torch.utils.checkpoint import checkpoint
 
 from thresher.encoders.protocol import Encoder, TokenBatch
 
-TOKENS_AT_ONCE = {"cpu": 4096, "cuda": 65_536}
+TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65_536}
 
 
 def encode_in_parts(
@@ -21,7 +21,7 @@ def encode_in_parts(
     Only one part's activations are in memory at a time; for that, each part is encoded once more
     in the backward pass.
     """
-    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 4096)
+    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 2048)
     windows, tokens = batch.ids.shape
     rows = max(1, most // max(tokens, 1))
     if windows <= rows:
