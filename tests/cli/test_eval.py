@@ -103,3 +103,28 @@ def test_gold_that_cannot_be_read_gives_no_figures(run, tmp_path, content, told)
     result = run("eval", path)
     assert (result.status, result.out) == (1, "")
     assert told in result.complaint
+
+
+@pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
+def test_labels_made_in_a_tool_are_gold_too(run, model, tmp_path, tool):
+    """What a model predicts agrees with it fully, and half of it by half."""
+    notes, labelled = tmp_path / "notes.txt", tmp_path / "labelled"
+    notes.write_text("😀 Magda left Oslo.", encoding="utf-8")
+    run("find", notes, "--to", tool, "--model", model, "-o", labelled)
+    command = ["eval", labelled, "--from", tool, "--json", "--model", model]
+    told = json.loads(run(*command).out)
+    assert (told["words"], told["spans"]) == (5, 2)
+    assert told["as_given"]["span"]["f1"] == 1
+
+    written = labelled.read_text(encoding="utf-8")
+    labelled.write_text(written.replace("Oslo", "home"), encoding="utf-8")
+    half = json.loads(run(*command).out)["as_given"]["span"]
+    assert (half["precision"], half["recall"]) == (1, 0.5)
+
+
+def test_a_file_in_which_nothing_was_labelled_is_told(run, tmp_path):
+    path = tmp_path / "tasks.json"
+    path.write_text('[{"data": {"text": "Magda left."}}]', encoding="utf-8")
+    result = run("eval", path, "--from", "label-studio")
+    assert result.status == 1
+    assert result.complaint == f"no text in {path} was labelled"

@@ -6,7 +6,9 @@ from itertools import count
 
 import pytest
 
+from thresher.cli.find import OUTPUT_FORMATS
 from thresher.cli.writers import Find
+from thresher.text import read_conll, read_labelled
 from thresher.text.corpus import Document
 
 TEXT = "In Larvik the boats are counted by Magda. Nobody knew why Elias had left.\n"
@@ -130,8 +132,48 @@ def test_html_marks_the_same_names(run, notes, model):
     assert ">Larvik</mark>" in page
 
 
+@pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
+def test_a_labelling_tool_gets_the_same_names(run, notes, model, tmp_path, tool):
+    """An emoji before them: doccano counts it twice."""
+    notes.write_text("🎉 " + TEXT, encoding="utf-8")
+    [record] = records(run("find", notes, "--model", model).out)
+    path = tmp_path / "tasks"
+    result = run("find", notes, "--to", tool, "--model", model, "-o", path)
+    assert (result.status, result.err) == (0, "")
+    [read] = read_labelled(path, format=tool)
+    assert read.text == "🎉 " + TEXT
+    assert [(span.start, span.end, span.text) for span in read.spans] == spans_of(record)
+    assert [span.score for span in read.spans] == [span["score"] for span in record["spans"]]
+    assert str(notes) in path.read_text(encoding="utf-8")
+
+
+def test_prodigy_gets_the_words_that_were_given(run, split_words, model):
+    first, second = records(run("find", split_words, "--to", "prodigy", "--model", model).out)
+    assert [token["text"] for token in first["tokens"]] == ["Magda", "went to", "Oslo"]
+    assert [token["text"] for token in second["tokens"]] == ["she", "Larvik,"]
+
+
+def test_the_tasks_of_label_studio_can_be_predicted_anew(run, notes, model, tmp_path):
+    tasks = tmp_path / "tasks.json"
+    run("find", notes, "--to", "label-studio", "--model", model, "-o", tasks)
+    [again] = records(run("find", tasks, "--from", "label-studio", "--model", model).out)
+    [record] = records(run("find", notes, "--model", model).out)
+    assert again["spans"] == record["spans"]
+
+
+def test_iob2_is_conll_without_the_scores(run, notes, model, tmp_path):
+    conll = run("find", notes, "--to", "conll", "--model", model).out
+    path = tmp_path / "notes.iob2"
+    run("find", notes, "--model", model, "-o", path)
+    assert path.read_text(encoding="utf-8").splitlines() == [
+        line.rpartition("\t")[0] for line in conll.splitlines()
+    ]
+    assert sum(len(sentence.spans) for sentence in read_conll(path)) == 3
+
+
 @pytest.mark.parametrize(
-    ("name", "start"), [("a.html", "<!doctype"), ("a.conll", "In\tO\t"), ("a.jsonl", "{")]
+    ("name", "start"),
+    [("a.html", "<!doctype"), ("a.conll", "In\tO\t"), ("a.bio", "In\tO\n"), ("a.jsonl", "{")],
 )
 def test_the_name_of_a_file_says_how_to_write_it(run, notes, model, tmp_path, name, start):
     result = run("find", notes, "--model", model, "-o", tmp_path / name)
@@ -158,7 +200,7 @@ def test_a_terminal_gets_colours_and_a_pipe_gets_jsonl(run, notes, model, monkey
     assert "3 entities" in shown
 
 
-@pytest.mark.parametrize("form", ["jsonl", "conll", "html", "terminal"])
+@pytest.mark.parametrize("form", OUTPUT_FORMATS)
 @pytest.mark.parametrize("split", [True, False])
 def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
     """The input has no end at all."""

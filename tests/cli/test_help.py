@@ -8,12 +8,13 @@ import sys
 import pytest
 
 import thresher
-from thresher.cli import fit_options, options
+from thresher.cli import evaluate, find, fit_options, options
 from thresher.entities.fitting import PRIORS
 from thresher.entities.objectives import GATES_AT
 from thresher.entities.priors import FEATURES
 from thresher.entities.selector import PARAMETER_RANGES
 from thresher.text.corpus import _READERS as READERS
+from thresher.text.formats.labelled import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
 COMMANDS = ["", "find", "fit", "eval", *LM_COMMANDS]
@@ -74,6 +75,8 @@ def test_the_version_is_that_of_the_package(run):
 
 def test_choices_are_those_of_the_library():
     assert set(options.INPUT_FORMATS) == set(READERS)
+    assert set(evaluate.GOLD_FORMATS) == {"conll", *TOOLS}
+    assert set(find.OUTPUT_FORMATS) >= set(TOOLS)
     assert fit_options.PRIORS == PRIORS
     assert fit_options.FEATURES == FEATURES
     assert set(fit_options.FORMS) == set(PARAMETER_RANGES)
@@ -86,8 +89,10 @@ def test_choices_are_those_of_the_library():
         ("fidn x", "Did you mean 'find'?"),
         ("find", "Missing argument 'SOURCES'"),
         ("find x --tresh 1", "--threshold"),
-        ("find x --to htm", "'htm' is not one of terminal, jsonl, conll, html; did you mean html?"),
-        ("find x --from txt", "is not one of text, jsonl, parquet, conll; did you mean text?"),
+        ("find x --to htm", "'htm' is not one of terminal, jsonl, conll, iob2, html, prodigy"),
+        ("find x --to htm", "did you mean html?"),
+        ("find x --to labelstudio", "did you mean label-studio?"),
+        ("find x --from txt", "is not one of text, jsonl, parquet, conll, label-studio; did you"),
         ("find x --threshold 1.5", "'--threshold': '1.5' is not a number from 0 to 1"),
         ("find x --threshold nan", "'nan' is not a number from 0 to 1"),
         ("fit x", "Missing option '--output'"),

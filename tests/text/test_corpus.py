@@ -248,7 +248,8 @@ class TestSources:
 
     def test_an_unknown_format_is_refused_with_the_choices(self):
         with pytest.raises(
-            InputError, match="unknown format 'xml'; choose from conll, jsonl, parquet, text"
+            InputError,
+            match="unknown format 'xml'; choose from conll, jsonl, label-studio, parquet, text",
         ):
             read_texts("a.txt", format="xml")
 

@@ -22,13 +22,19 @@ GoldFiles = Annotated[
     typer.Argument(
         metavar="GOLD",
         show_default=False,
-        help="CoNLL files with tags such as O, B-PER, I-PER; the kinds are not used.",
+        help="CoNLL files with tags such as O, B-PER, I-PER, or what a labelling tool exported; "
+        "the kinds are not used.",
     ),
 ]
+GOLD_FORMATS = ("conll", "prodigy", "doccano", "label-studio")
 GoldFormat = Annotated[
     str,
     typer.Option(
-        "--from", parser=one_of("conll"), metavar="FORMAT", show_default=False, help="Only conll."
+        "--from",
+        parser=one_of(*GOLD_FORMATS),
+        metavar="FORMAT",
+        show_default=False,
+        help="conll, prodigy, doccano or label-studio; by default conll.",
     ),
 ]
 
@@ -47,7 +53,7 @@ def evaluate(
     """Measure what a model finds against gold tags, as given and lower-cased.
 
     thresher eval gold.conll --model my-model
-    thresher eval gold.conll --json
+    thresher eval labelled.json --from label-studio --json
 
     AP is the average precision of word scores. P, R and F1 are precision, recall
     and their mean, of words and of exact spans, at the threshold. Calibration
@@ -56,7 +62,7 @@ def evaluate(
     """
     from thresher.cli.measures import Gold, measure  # noqa: PLC0415 (numpy; help does without)
 
-    tagged = Gold.read(gold)
+    tagged = Gold.read(gold, format=from_)
     finder = load_finder(model, device=device, quiet=quiet)
     least = finder.threshold if threshold is None else threshold
     counts = tagged.counts()

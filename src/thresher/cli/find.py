@@ -17,8 +17,14 @@ from thresher.cli.values import one_of
 from thresher.errors import InputError
 from thresher.text.sources import find_sources
 
-OUTPUT_FORMATS = ("terminal", "jsonl", "conll", "html")
-_FORMAT_OF_SUFFIX = {".html": "html", ".htm": "html", ".conll": "conll"}
+OUTPUT_FORMATS = (
+    *("terminal", "jsonl", "conll", "iob2", "html"),
+    *("prodigy", "doccano", "label-studio"),
+)
+_FORMAT_OF_SUFFIX = {
+    **{".html": "html", ".htm": "html"},
+    **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
+}
 
 OutputFormat = Annotated[
     str | None,
@@ -26,8 +32,9 @@ OutputFormat = Annotated[
         "--to",
         parser=one_of(*OUTPUT_FORMATS),
         metavar="FORMAT",
-        help="terminal (coloured), jsonl, conll or html. By default what the name of -o says; "
-        "else the coloured view on a terminal, and jsonl in a pipe or a file.",
+        help="terminal (coloured), jsonl, conll, iob2 or html; or prodigy, doccano or "
+        "label-studio for those tools. By default what the name of -o says; else the coloured "
+        "view on a terminal, and jsonl in a pipe or a file.",
     ),
 ]
 OutputFile = Annotated[

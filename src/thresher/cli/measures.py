@@ -13,8 +13,10 @@ from thresher.entities.evaluation import (
     word_average_precision,
     word_counts,
 )
+from thresher.errors import InputError
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.conll import read_conll
+from thresher.text.formats.labelled import read_labelled
 from thresher.text.sources import find_sources
 
 if TYPE_CHECKING:
@@ -23,14 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gold:
-    """The tagged sentences of some files, each file a text."""
+    """The tagged sentences of some texts; a CoNLL file is one text."""
 
     texts: Sequence[Sequence[TaggedSentence]]
 
     @classmethod
-    def read(cls, sources: Iterable[str]) -> "Gold":
+    def read(cls, sources: Iterable[str], *, format: str = "conll") -> "Gold":  # noqa: A002
         """All of it, or an error: figures on a part would mislead."""
-        return cls([list(read_conll(name)) for name in find_sources(sources)])
+        names = find_sources(sources)
+        if format == "conll":
+            return cls([list(read_conll(name)) for name in names])
+        texts = [text.sentences() for name in names for text in read_labelled(name, format=format)]
+        if not any(texts):
+            raise InputError(f"no text in {names[0]} was labelled")
+        return cls(texts)
 
     @property
     def sentences(self) -> list[TaggedSentence]:

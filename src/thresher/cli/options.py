@@ -7,7 +7,7 @@ import typer
 
 from thresher.cli.values import one_of, share
 
-INPUT_FORMATS = ("text", "jsonl", "parquet", "conll")
+INPUT_FORMATS = ("text", "jsonl", "parquet", "conll", "label-studio")
 
 Sources = Annotated[
     list[str],
@@ -23,12 +23,14 @@ Format = Annotated[
         "--from",
         parser=one_of(*INPUT_FORMATS),
         metavar="FORMAT",
-        help="text, jsonl, parquet or conll; by default what a file's name says.",
+        help="text, jsonl, parquet, conll or label-studio; by default what a file's name says.",
     ),
 ]
 Field = Annotated[
     str,
-    typer.Option(metavar="NAME", help="The JSONL field or Parquet column that holds the text."),
+    typer.Option(
+        metavar="NAME", help="The field of a JSON record, or Parquet column, that holds the text."
+    ),
 ]
 Model = Annotated[
     Path | None,

@@ -1,6 +1,5 @@
 """Raw text from wherever a user keeps it, streamed: a source may be larger than memory."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Self
 from thresher.errors import InputError
 from thresher.text.blocks import text_blocks
 from thresher.text.formats.conll import parse_conll
+from thresher.text.formats.label_studio import text_of_task
+from thresher.text.formats.records import Content, Record, Report, read_lines, read_records, text_of
 from thresher.text.sources import STANDARD_INPUT, find_sources, format_of, open_source
 from thresher.text.words import Sentence, segment
-
-Report = Callable[[str], None]
 
 ROWS = 1024  # of a Parquet file, held at a time
 
@@ -54,7 +53,7 @@ def read_texts(
 ) -> Iterator[Document]:
     """The documents of files, folders, patterns ("corpus/*.txt") and "-" for standard input.
 
-    format: text, jsonl, parquet or conll; by default what a file's name says
+    format: text, jsonl, parquet, conll or label-studio; by default what a file's name says
     field: which field of a JSONL record, or column of a Parquet file, is the text
     on_problem: told, in one line, of each line, record or file that had to be passed over; without
         it the first of them raises `InputError`, as having nothing to read always does
@@ -99,26 +98,30 @@ def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:
 
 def _read_jsonl(name: str, field: str, report: Report) -> Iterator[Document]:
     with open_source(name) as stream:
-        for number, line in enumerate(stream, 1):
-            if line.isspace():
-                continue
-            try:
-                text = _field_of(json.loads(line), field)
-            except (ValueError, RecursionError) as error:
-                reason = error if isinstance(error, InputError) else "not JSON in UTF-8"
-                report(f"{name} line {number}: {reason}")
-            else:
-                yield Document(text, name, number)
+        records = read_lines(stream, name=name, report=report)
+        yield from _texts_of(records, text_of, name, field, report)
 
 
-def _field_of(record: object, field: str) -> str:
-    if not isinstance(record, dict):
-        raise InputError("not a JSON object")
-    if field not in record:
-        raise InputError(f"no field {field!r}; it has {', '.join(record) or 'none'}")
-    if not isinstance(text := record[field], str):
-        raise InputError(f"field {field!r} is not a string")
-    return text
+def _read_label_studio(name: str, field: str, report: Report) -> Iterator[Document]:
+    with open_source(name) as stream:
+        records = read_records(stream, name=name, report=report)
+        yield from _texts_of(records, text_of_task, name, field, report)
+
+
+def _texts_of(
+    records: Iterable[Record],
+    text_in: Callable[[Content, str], str],
+    name: str,
+    field: str,
+    report: Report,
+) -> Iterator[Document]:
+    for record in records:
+        try:
+            text = text_in(record.content, field)
+        except InputError as error:
+            report(f"{record.place}: {error}")
+        else:
+            yield Document(text, name, record.number)
 
 
 def _read_parquet(name: str, field: str, report: Report) -> Iterator[Document]:
@@ -155,4 +158,5 @@ _READERS = {
     "jsonl": _read_jsonl,
     "parquet": _read_parquet,
     "conll": _read_conll,
+    "label-studio": _read_label_studio,
 }

@@ -2,7 +2,7 @@
 
 People's files differ in everything else: tab or space, an index before the word, columns between or
 after, comments, IO, IOB1, IOB2, BIOES or BILOU tags. All are read; what is written is
-`word⇥B-ENT|I-ENT|O⇥score`.
+`word⇥B-ENT|I-ENT|O⇥score`, or without the score, as tools that know IOB2 alone expect it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,11 +13,10 @@ from typing import NamedTuple
 from thresher.errors import InputError
 from thresher.text.annotations import TaggedSentence, check_spans
 from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
-from thresher.text.formats.tags import decode_tags, encode_tags
+from thresher.text.formats.tags import LABEL, decode_tags, encode_tags
 from thresher.text.sources import open_source
 
 SAMPLE = 2000  # lines that decide the layout
-LABEL = "ENT"
 
 
 class _Row(NamedTuple):
@@ -126,10 +125,19 @@ def to_conll(
 
     spans: (start, end) in words   scores: one a word
     """
+    rows = zip(_tagged(words, spans), scores, strict=True)
+    return "".join(f"{tagged}\t{score:.4f}\n" for tagged, score in rows) + "\n"
+
+
+def to_iob2(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> str:
+    """One sentence as `word⇥B-ENT|I-ENT|O` lines, with the blank line that follows it."""
+    return "".join(f"{tagged}\n" for tagged in _tagged(words, spans)) + "\n"
+
+
+def _tagged(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[str]:
     check_spans(spans, len(words))
     for word in words:
         if not word or "\t" in word or "\n" in word:
             raise InputError(f"a word of a CoNLL file has no tab or line break: {word!r}")
     tags = encode_tags(spans, len(words), label=LABEL)
-    rows = zip(words, tags, scores, strict=True)
-    return "".join(f"{word}\t{tag}\t{score:.4f}\n" for word, tag, score in rows) + "\n"
+    return [f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True)]

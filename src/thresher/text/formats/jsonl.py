@@ -1,29 +1,17 @@
 """A text and its spans as a line of JSON."""
 
-import json
 from collections.abc import Iterable
 
 from thresher.text.annotations import Span
+from thresher.text.formats.records import Content, json_line
+
+DIGITS = 6  # of a score
 
 
-def to_jsonl(text: str, spans: Iterable[Span]) -> str:
-    """`{"text": …, "spans": [{"start", "end", "text", "score"}, …]}` and a line break."""
-    record = {
-        "text": text,
-        "spans": [
-            {"start": s.start, "end": s.end, "text": s.text, "score": round(s.score, 6)}
-            for s in spans
-        ],
-    }
-    line = json.dumps(record, ensure_ascii=False)
-    if not _is_unicode(line):  # half a surrogate pair can only be written as an escape
-        line = json.dumps(record)
-    return line + "\n"
-
-
-def _is_unicode(line: str) -> bool:
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def to_jsonl(text: str, spans: Iterable[Span], *, about: Content | None = None) -> str:
+    """`{…about, "text": …, "spans": [{"start", "end", "text", "score"}, …]}` and a line break."""
+    marked = [
+        {"start": s.start, "end": s.end, "text": s.text, "score": round(s.score, DIGITS)}
+        for s in spans
+    ]
+    return json_line({**(about or {}), "text": text, "spans": marked})

@@ -7,6 +7,8 @@ a span goes on while the tag says "inside" (I, or its end E/L) and the kind stay
 import re
 from collections.abc import Sequence
 
+LABEL = "ENT"  # what every entity is called, since no kinds are known
+
 TAG = re.compile(r"O|[BIESLU](?:-(?P<label>.*))?", re.DOTALL)
 
 _BEGINS = frozenset("BSU")  # a span starts here whatever came before
