@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from thresher.entities.decoding import Candidate, best_threshold, candidates
 from thresher.entities.finder import EntityFinder
+from thresher.entities.heads import Head
 from thresher.entities.model import FinderModel
 from thresher.entities.selector import seeded_selector
 from thresher.entities.views import Trust
@@ -153,9 +154,7 @@ def test_a_threshold_only_filters_the_candidates(tiny):
     model = FinderModel(
         encoder=tiny.name,
         layer=tiny.layer,
-        selector=seeded_selector(0, tiny.width, form="thresholded"),
-        trust=Trust(),
-        threshold=0.5,
+        heads=(Head(seeded_selector(0, tiny.width, form="thresholded"), Trust(), 0.5),),
         ordinary=frozenset(),
         not_names=TITLES,
     )

@@ -1,12 +1,14 @@
 import copy
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from thresher.entities.evaluation import word_average_precision
+from thresher.entities.features import Features
 from thresher.entities.objectives import agreement
 from thresher.entities.selector import seeded_selector
 from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
@@ -17,7 +19,7 @@ from thresher.entities.training import (
     steps_per_epoch,
     train,
 )
-from thresher.entities.vectors import cache_vectors
+from thresher.entities.vectors import Units, cache_vectors
 
 QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8}
 TOY = {"hidden": 16, "sentences_per_batch": 10, "learning_rate": 1e-2, "contrast": 0.0}
@@ -35,7 +37,11 @@ def corpus(tiny, tmp_path):
     vectors = cache_vectors(tiny, sentences, tmp_path / "vectors.npy")
     prior = rng.choice([0.0, 1.0, np.nan], size=len(vectors)).astype(np.float32)
     tiny.read.clear()
-    return Corpus(sentences, vectors, prior)
+    return Corpus(sentences, vectors, prior, words_of(sentences))
+
+
+def words_of(sentences):
+    return Units.of(Features(), None, sentences)
 
 
 def trained(encoder, corpus, settings, **hooks):
@@ -45,7 +51,9 @@ def trained(encoder, corpus, settings, **hooks):
 
 
 def weights_of(state):
-    return torch.cat([each.detach().flatten() for each in state.selector.parameters()])
+    return torch.cat(
+        [each.detach().flatten() for selector in state.selectors for each in selector.parameters()]
+    )
 
 
 def toy(prior, *, words=2000, width=8):
@@ -58,7 +66,8 @@ def toy(prior, *, words=2000, width=8):
     vectors = rng.normal(size=(words, width)).astype(np.float16)
     vectors[:, 0] = np.where(labels, 2, -2) + 0.3 * vectors[:, 0]
     sentences = [["w"] * 10] * (words // 10)
-    return labels, Corpus(sentences, vectors, prior(labels, rng).astype(np.float32))
+    opinions = prior(labels, rng).astype(np.float32)
+    return labels, Corpus(sentences, vectors, opinions, words_of(sentences))
 
 
 # The same seed, the same model
@@ -102,8 +111,8 @@ def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
     train(resumed, tiny, corpus, settings, after_epoch=reports.append)
     assert [each.epoch for each in reports] == list(range(stop, settings.epochs))
     assert torch.equal(weights_of(resumed), weights_of(state))
-    assert resumed.sparsity_weight == state.sparsity_weight
-    assert resumed.rate_error == state.rate_error
+    assert resumed.sparsity_weights == state.sparsity_weights
+    assert resumed.rate_errors == state.rate_errors
 
 
 def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):
@@ -168,7 +177,7 @@ def test_the_first_report_of_one_batch_is_that_of_the_untrained_selector(tiny, c
     gates = selector(torch.from_numpy(np.asarray(corpus.vectors, dtype=np.float32)))
     expected = agreement(gates, torch.from_numpy(corpus.prior)).item()
     assert reports[0].terms == {"agreement": pytest.approx(expected, rel=1e-5)}
-    assert reports[0].selected == pytest.approx(gates.prob_open().mean().item(), rel=1e-5)
+    assert reports[0].selected == (pytest.approx(gates.prob_open().mean().item(), rel=1e-5),)
 
 
 # What is learned
@@ -178,7 +187,7 @@ def test_the_prior_is_learned_and_carried_to_words_it_says_nothing_about(tiny):
     labels, corpus = toy(
         lambda labels, rng: np.where(rng.random(len(labels)) < 0.5, labels, np.nan)
     )
-    selector = trained(tiny, corpus, Settings(**TOY, epochs=4)).selector
+    (selector,) = trained(tiny, corpus, Settings(**TOY, epochs=4)).selectors
     with torch.inference_mode():
         scores = selector(torch.from_numpy(corpus.vectors.astype(np.float32))).prob_open().numpy()
     silent = np.isnan(corpus.prior)
@@ -222,22 +231,22 @@ def test_the_lagrangian_holds_the_rate_of_open_gates_at_its_target(
     reports = []
     settings = Settings(**TOY, form=form, epochs=epochs, target_rate=target)
     trained(tiny, corpus, settings, after_epoch=reports.append)
-    assert reports[-1].selected == pytest.approx(reached, abs=0.03)
+    assert reports[-1].selected == (pytest.approx(reached, abs=0.03),)
 
 
 def test_the_weight_of_sparsity_is_fixed_unless_there_is_a_target(tiny, corpus):
     fixed, adapted = [], []
     trained(tiny, corpus, Settings(**CONTRAST), after_epoch=fixed.append)
     trained(tiny, corpus, Settings(**CONTRAST, target_rate=0.1), after_epoch=adapted.append)
-    assert {each.sparsity_weight for each in fixed} == {Settings().sparsity}
-    assert adapted[0].sparsity_weight > Settings().sparsity
+    assert {each.sparsity_weights for each in fixed} == {(Settings().sparsity,)}
+    assert adapted[0].sparsity_weights > (Settings().sparsity,)
 
 
 # Collapse
 
 
 def report_of(selected):
-    return EpochReport(epoch=0, terms={}, selected=selected, sparsity_weight=0.0)
+    return EpochReport(epoch=0, terms={}, selected=(selected,), sparsity_weights=(0.0,))
 
 
 @pytest.mark.parametrize("selected", [0.0, COLLAPSED_BELOW / 2])
@@ -269,7 +278,7 @@ def test_a_collapse_is_seen_while_training(tiny, prior, words):
 
 
 def test_too_much_sparsity_against_no_prior_closes_every_gate(tiny, corpus):
-    silent = Corpus(corpus.sentences, corpus.vectors, np.full_like(corpus.prior, np.nan))
+    silent = replace(corpus, prior=np.full_like(corpus.prior, np.nan))
     reports = []
     settings = Settings(
         **{**CONTRAST, "contrast_share": 1.0, "epochs": 20}, learning_rate=0.1, sparsity=50.0
@@ -283,11 +292,13 @@ def test_too_much_sparsity_against_no_prior_closes_every_gate(tiny, corpus):
 
 
 def test_vectors_and_opinions_must_be_one_per_word():
-    with pytest.raises(ValueError, match="3 words, 3 vectors, 2 opinions"):
-        Corpus([["a", "b"], ["c"]], np.zeros((3, 8), np.float16), np.zeros(2, np.float32))
+    sentences = [["a", "b"], ["c"]]
+    vectors, opinions = np.zeros((3, 8), np.float16), np.zeros(2, np.float32)
+    with pytest.raises(ValueError, match="3 units, 3 vectors, 2 opinions"):
+        Corpus(sentences, vectors, opinions, words_of(sentences))
 
 
 def test_rows_are_where_the_words_of_sentences_are():
-    corpus = Corpus([["a", "b"], [], ["c"]], np.zeros((3, 8), np.float16), np.zeros(3, np.float32))
-    assert corpus.rows([2, 0]).tolist() == [2, 0, 1]
-    assert corpus.rows([1]).tolist() == []
+    units = words_of([["a", "b"], [], ["c"]])
+    assert units.rows([2, 0]).tolist() == [2, 0, 1]
+    assert units.rows([1]).tolist() == []

@@ -39,6 +39,17 @@ class TokenBatch:
             sentence=self.sentence[low:high],
         )
 
+    def by_token(self) -> "TokenBatch":
+        """The same windows, with every token inside a word as a word of its own.
+
+        Of a sentence in several windows, tokens that two of them share count twice.
+        """
+        inside = self.word >= 0
+        word = torch.full_like(self.word, -1)
+        word[inside] = torch.arange(int(inside.sum()), device=word.device)
+        sentence = self.sentence[:, None].expand_as(self.word)[inside]
+        return replace(self, word=word, sentence_of_word=sentence)
+
     def to(self, device: torch.device) -> "TokenBatch":
         """The same batch on another device."""
         return TokenBatch(

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
+from thresher.encoders.attention import attending_twin, incoming_and_outgoing
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.windows import windows
 from thresher.errors import InputError
@@ -50,6 +51,7 @@ class SentenceBert:
         self._embeddings: Tensor = self._model.get_input_embeddings().weight
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
+        self._twins: dict[int, Any] = {}  # by layers; built when attention is first asked for
 
     @property
     def name(self) -> str:
@@ -102,6 +104,21 @@ class SentenceBert:
             embedded = gate * embedded + (1 - gate) * self._closed
         output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
+
+    def attention(self, batch: TokenBatch, *, layer: int | None = None) -> Tensor:
+        """Incoming and outgoing attention in a layer, or the mean of those `encode` reads."""
+        last = self._layer if layer is None else layer
+        layers = self._model.config.num_hidden_layers
+        if not 1 <= last <= layers:
+            raise InputError(f"{self._name} has attention in layers 1 to {layers}; got {layer}")
+        if last not in self._twins:
+            self._twins[last] = attending_twin(self._model, last)
+        output = self._twins[last](
+            input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True
+        )
+        chosen = output.attentions if layer is None else output.attentions[-1:]
+        shares = [incoming_and_outgoing(weights, batch.word) for weights in chosen]
+        return torch.stack(shares).mean(0)
 
     def _encodings(self, sentences: list[list[str]]) -> list[Encoding]:
         try:

@@ -6,23 +6,26 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
+from torch.nn import ModuleList
 
 from thresher.entities.training import TrainingState
 from thresher.errors import InputError
 from thresher.folders import write_file
 
-_WEIGHTS, _MOMENTS = "selector.", "moments."
+_WEIGHTS, _MOMENTS = "selectors.", "moments."
 
 
 def save_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
     """Write the state after an epoch; `mark` tells which run it belongs to."""
-    tensors = {_WEIGHTS + name: value for name, value in state.selector.state_dict().items()}
+    tensors = {
+        _WEIGHTS + name: value for name, value in ModuleList(state.selectors).state_dict().items()
+    }
     for number, moments in state.optimizer.state_dict()["state"].items():
         tensors |= {f"{_MOMENTS}{number}.{name}": value for name, value in moments.items()}
     numbers = {
         "epoch": state.epoch,
-        "sparsity_weight": state.sparsity_weight,
-        "rate_error": state.rate_error,
+        "sparsity_weights": state.sparsity_weights,
+        "rate_errors": state.rate_errors,
     }
     content = save(
         {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
@@ -57,6 +60,6 @@ def _restore(state: TrainingState, tensors: dict[str, Tensor]) -> None:
         else:
             number, _, moment = name.removeprefix(_MOMENTS).partition(".")
             moments.setdefault(int(number), {})[moment] = value
-    state.selector.load_state_dict(weights)
+    ModuleList(state.selectors).load_state_dict(weights)
     groups = state.optimizer.state_dict()["param_groups"]
     state.optimizer.load_state_dict({"state": moments, "param_groups": groups})

@@ -14,7 +14,7 @@ from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.fitting import Beliefs, Progress, SilentProgress, fit_selector
 from thresher.entities.model import FinderModel
 from thresher.entities.settings import Settings
-from thresher.entities.vectors import batches_by_length, encode_words
+from thresher.entities.vectors import Units, batches_by_length
 from thresher.entities.views import Observations, Scores
 from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
@@ -66,7 +66,7 @@ class EntityFinder:
         """A finder from the folder that `save` made."""
         model = FinderModel.read(Path(folder))
         encoder = load_encoder(model.encoder, layer=model.layer, device=device)
-        return cls(encoder, model.checked_for(encoder.width))
+        return cls(encoder, model.checked_for(encoder))
 
     @classmethod
     def fit(
@@ -116,6 +116,10 @@ class EntityFinder:
             )
         return cls(encoder, FinderModel.fitted(encoder, fitted, settings, beliefs, sentences))
 
+    def with_selector(self, number: int) -> "EntityFinder":
+        """The finder that another selector of the same model makes, counted from 1."""
+        return EntityFinder(self.encoder, self.model.with_selector(number))
+
     @property
     def threshold(self) -> float:
         """Candidates that score at least this much are entities."""
@@ -157,9 +161,13 @@ class EntityFinder:
         return self._read([sentences])[0]
 
     def gates(self, sentences: Document) -> KumaraswamyGate:
-        """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask."""
+        """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask.
+
+        Of every subword in turn, if the model was made with a gate for each.
+        """
         with torch.inference_mode():
-            gates: KumaraswamyGate = self._selector(encode_words(self.encoder, sentences))
+            read = self.model.features.read(self.encoder, sentences)
+            gates: KumaraswamyGate = self._selector(read)
         return gates
 
     def _threshold(self, threshold: float | None) -> float:
@@ -190,7 +198,9 @@ class EntityFinder:
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
         most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
         for indices in batches_by_length(sentences, words_per_batch=most):
-            opened = self.gates([sentences[i] for i in indices]).prob_open().cpu().numpy()
+            group = [sentences[i] for i in indices]
+            units = Units.of(self.model.features, self.encoder, group)
+            opened = units.largest(self.gates(group).prob_open().cpu().numpy())
             ends = np.cumsum([len(sentences[i]) for i in indices])
             for i, row in zip(indices, np.split(opened, ends[:-1]), strict=True):
                 rows[i] = row

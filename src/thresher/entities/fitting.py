@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from thresher.encoders.protocol import Encoder
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.decoding import best_threshold, candidates
+from thresher.entities.features import Features
+from thresher.entities.heads import Head, best_agreement
 from thresher.entities.priors import (
     CasingPrior,
     ExpectationPrior,
@@ -35,7 +37,7 @@ from thresher.entities.training import (
     steps_per_epoch,
     train,
 )
-from thresher.entities.vectors import cache_vectors
+from thresher.entities.vectors import Units, cache_vectors, sentence_starts
 from thresher.entities.views import Observations, Scores, Trust
 from thresher.entities.word_lists import ENGLISH_NOT_NAMES
 from thresher.errors import InputError
@@ -113,12 +115,51 @@ class Beliefs:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What fitting found out."""
+class RawText:
+    """Raw sentences, and what is read off them before any encoder does.
 
-    selector: Selector
-    trust: Trust
-    threshold: float
+    prior: (words,), NaN for no opinion   seen: the other views of each word
+    """
+
+    sentences: Sequence[Sequence[str]]
+    statistics: WordStatistics
+    prior: NDArray[np.float32]
+    ordinary: frozenset[str]
+    not_names: Set[str]
+    seen: Observations
+
+    @classmethod
+    def of(
+        cls, sentences: Sequence[Sequence[str]], beliefs: Beliefs, settings: Settings
+    ) -> "RawText":
+        """Read the sentences with these beliefs."""
+        statistics = WordStatistics.of(sentences)
+        ordinary = statistics.ordinary_words()
+        return cls(
+            sentences=sentences,
+            statistics=statistics,
+            prior=beliefs.opinions(sentences, statistics, settings),
+            ordinary=ordinary,
+            not_names=beliefs.not_names,
+            seen=Observations.of(sentences, ordinary=ordinary, not_names=beliefs.not_names),
+        )
+
+    def judge(self) -> NDArray[np.float32]:
+        """What tells which of several selectors finds entities: (words,), NaN for no opinion.
+
+        The prior, or what capitals say where the prior holds no word to be an entity.
+        """
+        if (self.prior > 0.5).any():
+            return self.prior
+        return CasingPrior(self.statistics).opinions(self.sentences)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What fitting found out. Of the heads, number `entity` finds entities."""
+
+    heads: tuple[Head, ...]
+    entity: int
     ordinary: frozenset[str]
     reports: tuple[EpochReport, ...]
 
@@ -141,37 +182,50 @@ def fit_selector(
         progress.note(
             f"{words:,} words are few to learn from: expect a rough model below {FEW_WORDS:,}"
         )
-    settings = _long_enough(settings, len(sentences))
-    statistics = WordStatistics.of(sentences)
-    prior = beliefs.opinions(sentences, statistics, settings)
-    mark = _fingerprint(sentences, encoder, settings, prior)
-    vectors = _vectors(encoder, sentences, work, mark, resume, progress)
-    corpus = Corpus(sentences, vectors, prior)
-    selector, reports = _train(encoder, corpus, settings, work, mark, resume, progress)
+    settings = long_enough(settings, len(sentences))
+    raw = RawText.of(sentences, beliefs, settings)
+    mark = _fingerprint(sentences, encoder, settings, raw.prior)
+    units = Units.of(settings.features, encoder, sentences)
+    vectors = _vectors(encoder, sentences, settings.features, units, work, mark, resume, progress)
+    corpus = Corpus(sentences, vectors, raw.prior[units.word], units)
+    selectors, reports = _train(encoder, corpus, settings, work, mark, resume, progress)
+    return conclude(raw, corpus, selectors, reports, encoder.device)
 
-    ordinary = statistics.ordinary_words()
-    seen = Observations.of(sentences, ordinary=ordinary, not_names=beliefs.not_names)
-    gate = gate_scores(selector, vectors, encoder.device)
-    trust = Trust.estimate(gate, seen)
-    scores = trust.combine(gate, seen)
-    found = (
+
+def conclude(
+    raw: RawText,
+    corpus: Corpus,
+    selectors: Sequence[Selector],
+    reports: Sequence[EpochReport],
+    device: torch.device,
+) -> Fitted:
+    """Trained selectors with their trust and thresholds, all as they will be saved."""
+    saved = [selector.half().float() for selector in selectors]
+    gates = [corpus.units.largest(gate_scores(each, corpus.vectors, device)) for each in saved]
+    heads = tuple(_head(raw, each, gate) for each, gate in zip(saved, gates, strict=True))
+    entity = best_agreement(gates, raw.judge()) if len(heads) > 1 else 0
+    return Fitted(heads, entity, raw.ordinary, tuple(reports))
+
+
+def _head(raw: RawText, selector: Selector, gate: Scores) -> Head:
+    trust = Trust.estimate(gate, raw.seen)
+    scores = np.split(trust.combine(gate, raw.seen), sentence_starts(raw.sentences)[1:-1])
+    found = [
         candidate.score
-        for i, words in enumerate(sentences)
-        for candidate in candidates(
-            words, scores[corpus.starts[i] : corpus.starts[i + 1]], not_names=beliefs.not_names
-        )
-    )
-    return Fitted(selector, trust, best_threshold(list(found)), ordinary, reports)
+        for words, row in zip(raw.sentences, scores, strict=True)
+        for candidate in candidates(words, row, not_names=raw.not_names)
+    ]
+    return Head(selector, trust, best_threshold(found))
 
 
-def _long_enough(settings: Settings, sentences: int) -> Settings:
+def long_enough(settings: Settings, sentences: int) -> Settings:
     """Settings with as many epochs as it takes for the least number of steps."""
     epochs = math.ceil(_LEAST_STEPS / steps_per_epoch(sentences, settings))
     return replace(settings, epochs=max(settings.epochs, epochs))
 
 
 def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.device) -> Scores:
-    """P(open) of every word: (words,)."""
+    """P(open) of every unit: (units,)."""
     parts = [np.zeros(0, dtype=np.float32)]
     with torch.inference_mode():
         for low in range(0, len(vectors), _ROWS):
@@ -184,12 +238,14 @@ def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.
 def _vectors(
     encoder: Encoder,
     sentences: Sequence[Sequence[str]],
+    features: Features,
+    units: Units,
     work: Path,
     mark: str,
     resume: bool,
     progress: Progress,
 ) -> NDArray[np.float16]:
-    """Word vectors, from the file of a stopped run where there is a whole one."""
+    """The vectors of units, from the file of a stopped run where there is a whole one."""
     path, done = work / "vectors.npy", work / "vectors.done"
     if resume and done.is_file():
         if done.read_text(encoding="utf-8") != mark:
@@ -198,7 +254,9 @@ def _vectors(
         return mapped
     done.unlink(missing_ok=True)
     count = progress.stage("reading", len(sentences))
-    vectors = cache_vectors(encoder, sentences, path, progress=count)
+    vectors = cache_vectors(
+        encoder, sentences, path, features=features, units=units, progress=count
+    )
     done.write_text(mark, encoding="utf-8")
     return vectors
 
@@ -211,9 +269,9 @@ def _train(
     mark: str,
     resume: bool,
     progress: Progress,
-) -> tuple[Selector, tuple[EpochReport, ...]]:
+) -> tuple[list[Selector], list[EpochReport]]:
     path = work / "checkpoint.safetensors"
-    state = TrainingState.new(settings, encoder.width, encoder.device)
+    state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
     if resume:
         load_checkpoint(path, state, mark)
     steps = steps_per_epoch(len(corpus.sentences), settings)
@@ -227,10 +285,10 @@ def _train(
         if report.collapsed:
             progress.note(report.collapsed)
 
-    selector = train(
+    selectors = train(
         state, encoder, corpus, settings, after_step=lambda: count(1), after_epoch=after_epoch
     )
-    return selector.half().float(), tuple(reports)  # exactly as it will be saved
+    return selectors, reports
 
 
 def _fingerprint(

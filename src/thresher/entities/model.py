@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from thresher.encoders.protocol import Encoder
+from thresher.entities.features import Features
 from thresher.entities.fitting import Beliefs, Fitted
+from thresher.entities.heads import Head
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.views import Trust
@@ -25,19 +27,20 @@ _WEIGHTS, _WORDS, _CONFIG = "selector.safetensors", "ordinary.txt", "config.json
 
 @dataclass(frozen=True)
 class FinderModel:
-    """The selector, how far to trust what, and what it was made from.
+    """The selectors, how far to trust what, and what they were made from.
 
+    features: what the selectors read   entity: the number of the head that finds entities
     ordinary: words of the text it learned from that are not bursty
     learned_from: counts and settings, for the model card
     """
 
     encoder: str
     layer: int
-    selector: Selector
-    trust: Trust
-    threshold: float
+    heads: tuple[Head, ...]
     ordinary: frozenset[str]
     not_names: frozenset[str]
+    features: Features = field(default_factory=Features)
+    entity: int = 0
     learned_from: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -53,11 +56,11 @@ class FinderModel:
         return cls(
             encoder=encoder.name,
             layer=encoder.layer,
-            selector=fitted.selector,
-            trust=fitted.trust,
-            threshold=fitted.threshold,
+            heads=fitted.heads,
             ordinary=fitted.ordinary,
             not_names=frozenset(beliefs.not_names),
+            features=settings.features,
+            entity=fitted.entity,
             learned_from={
                 "sentences": len(sentences),
                 "words": sum(map(len, sentences)),
@@ -69,20 +72,41 @@ class FinderModel:
             },
         )
 
-    def checked_for(self, width: int) -> "FinderModel":
-        """This model, if its selector reads vectors of that width."""
-        expected = self.selector.norm.normalized_shape[0]
+    @property
+    def selector(self) -> Selector:
+        """The selector that finds entities."""
+        return self.heads[self.entity].selector
+
+    @property
+    def trust(self) -> Trust:
+        """How far the other views are trusted beside its gates."""
+        return self.heads[self.entity].trust
+
+    @property
+    def threshold(self) -> float:
+        """Candidates that score at least this much are entities."""
+        return self.heads[self.entity].threshold
+
+    def checked_for(self, encoder: Encoder) -> "FinderModel":
+        """This model, if its selectors read what that encoder gives."""
+        expected, width = self.selector.norm.normalized_shape[0], self.features.width(encoder)
         if expected != width:
             raise InputError(
                 f"the model reads vectors of width {expected}; {self.encoder} gives {width}"
             )
         return self
 
+    def with_selector(self, number: int) -> "FinderModel":
+        """This model finding by another of its selectors, counted from 1."""
+        if not 1 <= number <= len(self.heads):
+            rule = f"1 to {len(self.heads)}" if len(self.heads) > 1 else "1 alone"
+            raise InputError(f"the model has selector {rule}; got {number}")
+        return replace(self, entity=number - 1)
+
     def write(self, folder: Path) -> None:
         """Write the model, whole or not at all. Weights are kept in half precision."""
-        half = {name: value.half().cpu() for name, value in self.selector.state_dict().items()}
         contents = {
-            _WEIGHTS: save({name: value.contiguous() for name, value in half.items()}),
+            _WEIGHTS: save(_weights(self.heads)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary)).encode(),
         }
         config = {
@@ -93,6 +117,13 @@ class FinderModel:
             "form": self.selector.form,
             "trust": asdict(self.trust),
             "threshold": self.threshold,
+            "features": asdict(self.features),
+            "entity": self.entity,
+            "others": [
+                {"trust": asdict(head.trust), "threshold": head.threshold}
+                for number, head in enumerate(self.heads)
+                if number != self.entity
+            ],
             "not_names": sorted(self.not_names),
             "learned_from": self.learned_from,
             "sha256": {name: _sha256(content) for name, content in contents.items()},
@@ -113,14 +144,12 @@ class FinderModel:
             for name, content in contents.items():
                 if _sha256(content) != config["sha256"][name]:
                     raise InputError(f"{folder / name} was changed after the model was saved")
-            weights = {name: value.float() for name, value in load(contents[_WEIGHTS]).items()}
-            selector = _selector(weights, config["hidden"], config["form"])
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],
-                selector=selector,
-                trust=Trust(**config["trust"]),
-                threshold=float(config["threshold"]),
+                heads=_heads(load(contents[_WEIGHTS]), config),
+                features=Features(**config.get("features", {})),
+                entity=config.get("entity", 0),
                 ordinary=frozenset(contents[_WORDS].decode().split("\n")) - {""},
                 not_names=frozenset(config["not_names"]),
                 learned_from=config["learned_from"],
@@ -178,10 +207,30 @@ def _read_config(folder: Path) -> dict[str, Any]:
     return config  # type: ignore[no-any-return]
 
 
-def _selector(weights: dict[str, torch.Tensor], hidden: int, form: str) -> Selector:
-    selector = Selector(len(weights["norm.weight"]), hidden=hidden, form=form)
-    selector.load_state_dict(weights)
-    return selector
+def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:
+    """The weights of all selectors; those after the first have their number before the name."""
+    return {
+        f"{number}.{name}" if number else name: value.half().cpu().contiguous()
+        for number, head in enumerate(heads)
+        for name, value in head.selector.state_dict().items()
+    }
+
+
+def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[Head, ...]:
+    views = [dict(each) for each in config.get("others", [])]
+    views.insert(config.get("entity", 0), config)
+    heads = []
+    for number, view in enumerate(views):
+        before = f"{number}." if number else ""
+        own = {
+            name.removeprefix(before): value.float()
+            for name, value in weights.items()
+            if name.startswith(before) and name.removeprefix(before)[0].isalpha()
+        }
+        selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
+        selector.load_state_dict(own)
+        heads.append(Head(selector, Trust(**view["trust"]), float(view["threshold"])))
+    return tuple(heads)
 
 
 def _sha256(content: bytes) -> str:

@@ -1,7 +1,11 @@
 """The terms of the objective, each a function of tensors.
 
 L = λ_con (L_rationale − λ_cmp L_complement) + λ_s sparsity + λ_tv continuity + λ_e agreement
+
+With several selectors, the sum of theirs and λ_kl times the divergence of their gates.
 """
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -44,11 +48,13 @@ def contrast(
     *,
     temperature: float,
     gates_at: str = "input",
+    keep: Callable[[Tensor], Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """L_rationale and L_complement: sentences from their open words, and from the others.
 
     z: (words,), sampled gates   gates_at: "input" takes words away before the encoder reads them;
     "pool" only leaves their vectors out of the mean, though their neighbours have read them
+    keep: what of a sentence's vector is compared, such as some frequencies; all of it by default
     """
     if gates_at not in GATES_AT:
         raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
@@ -61,6 +67,8 @@ def contrast(
     else:
         rationale = sentence_vectors(encode_in_parts(encoder, batch, z), batch)
         complement = sentence_vectors(encode_in_parts(encoder, batch, 1 - z), batch)
+    if keep is not None:
+        anchors, rationale, complement = keep(anchors), keep(rationale), keep(complement)
     return (
         info_nce(anchors, rationale, temperature=temperature),
         info_nce(anchors, complement, temperature=temperature),

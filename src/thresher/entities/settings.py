@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass, fields
 
+from thresher.entities.features import MEAN, Features
 from thresher.entities.objectives import GATES_AT
+from thresher.entities.rules import choose, require
 from thresher.entities.selector import PARAMETER_RANGES
+from thresher.entities.switches import UNITS, DualModels, FourierFilter
 from thresher.errors import InputError
 from thresher.maths.gates import check_rate
 
@@ -23,6 +26,10 @@ _NOT_NEGATIVE = (
 class Settings:
     """How a selector is trained.
 
+    unit: what gets a gate of its own, a "word" or each "subword" of it
+    attention: also read what a word receives and pays, in a layer of the encoder or their "mean"
+    filter: the frequencies of sentence vectors that the contrast compares
+    dual: several selectors that agree or differ
     agreement, contrast, complement, sparsity, continuity: the weights λ_e, λ_con, λ_cmp, λ_s, λ_tv
     contrast_share: the share of batches on which gates are sampled and sentences encoded again
     target_rate: hold P(open) at this rate by a Lagrangian that adapts λ_s, instead of a fixed λ_s
@@ -32,6 +39,10 @@ class Settings:
 
     form: str = "thresholded"
     gates_at: str = "input"
+    unit: str = "word"
+    attention: int | str | None = None
+    filter: FourierFilter | None = None
+    dual: DualModels | None = None
     hidden: int = 256
     epochs: int = 4
     sentences_per_batch: int = 256
@@ -50,36 +61,51 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _choose("form", self.form, sorted(PARAMETER_RANGES))
-        _choose("gates_at", self.gates_at, GATES_AT)
+        choose("form", self.form, sorted(PARAMETER_RANGES))
+        choose("gates_at", self.gates_at, GATES_AT)
+        choose("unit", self.unit, UNITS)
+        if self.attention not in (None, MEAN):
+            layer = isinstance(self.attention, int) and self.attention >= 1
+            require(layer, "attention", repr(self.attention), f"a layer, or {MEAN!r}")
         for name in ("hidden", "epochs", "sentences_per_batch"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+            require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         for name in ("learning_rate", "temperature"):
-            _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
+            require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
         for name in ("contrast_share", "repeated_rate", "rare_rate"):
-            _require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
+            require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
         for name in _NOT_NEGATIVE:
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
-        if self.target_rate is not None:
-            self._check_target_rate(self.target_rate)
+            require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+        for rate in self.target_rates:
+            if rate is not None:
+                self._check_target_rate(rate)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """The names of all settings."""
         return tuple(each.name for each in fields(cls))
 
+    @property
+    def features(self) -> Features:
+        """What a selector reads."""
+        return Features(unit=self.unit, attention=self.attention)
+
+    @property
+    def selectors(self) -> int:
+        """How many selectors are trained."""
+        return self.dual.selectors if self.dual else 1
+
+    @property
+    def sparsities(self) -> tuple[float, ...]:
+        """λ_s of each selector, to begin with."""
+        return (self.dual and self.dual.sparsity) or (self.sparsity,) * self.selectors
+
+    @property
+    def target_rates(self) -> tuple[float | None, ...]:
+        """The target rate of each selector."""
+        return (self.dual and self.dual.target_rates) or (self.target_rate,) * self.selectors
+
     def _check_target_rate(self, rate: float) -> None:
         try:
             check_rate(rate, self.form, *PARAMETER_RANGES[self.form])
         except ValueError as error:
             raise InputError(f"target_rate: {error}") from error
-
-
-def _choose(name: str, value: str, choices: tuple[str, ...] | list[str]) -> None:
-    if value not in choices:
-        raise InputError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
-
-
-def _require(holds: bool, name: str, value: object, rule: str) -> None:
-    if not holds:
-        raise InputError(f"{name} must be {rule}; got {value}")

@@ -2,91 +2,108 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from thresher.encoders.protocol import Encoder
+from thresher.encoders.protocol import Encoder, TokenBatch
 from thresher.entities.objectives import agreement, continuity, contrast, sparsity
 from thresher.entities.selector import Selector, seeded_selector
 from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
-from thresher.entities.vectors import sentence_starts
+from thresher.entities.vectors import Units
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 _WARM_UP = 50  # steps
 _DUAL_STEP = 0.1  # η; with larger ones λ_s runs far off before the gates can follow it
+_OTHER_SEED = 7919  # between the seeds of selectors that are trained together
 _POOL = 16  # batches drawn at random together, then sorted by length among themselves
+
+
+Terms = dict[str, tuple[float, Tensor]]  # by name, each with its weight
 
 
 @dataclass(frozen=True)
 class Corpus:
     """Raw sentences with what was computed of them once.
 
-    vectors: (words, width), float16   prior: (words,), NaN for no opinion
+    vectors: (units, width), float16   prior: (units,), NaN for no opinion
+    units: what has a vector and gets a gate
     """
 
     sentences: Sequence[Sequence[str]]
     vectors: NDArray[np.float16]
     prior: NDArray[np.float32]
-    starts: NDArray[np.int64] = field(init=False)
+    units: Units
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "starts", sentence_starts(self.sentences))
-        if not len(self.vectors) == len(self.prior) == self.starts[-1]:
+        units = self.units.starts[-1]
+        if not len(self.vectors) == len(self.prior) == units:
             raise ValueError(
-                f"one vector and one opinion per word: {self.starts[-1]} words, "
+                f"one vector and one opinion per unit: {units} units, "
                 f"{len(self.vectors)} vectors, {len(self.prior)} opinions"
             )
-
-    def rows(self, indices: Sequence[int]) -> NDArray[np.int64]:
-        """Where the words of some sentences are among all words."""
-        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
 
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What an epoch did: each term of the objective by name, and the share of words let through."""
+    """What an epoch did: each term of the objective by name.
+
+    selected, sparsity_weights: for each selector, the share of units let through, and λ_s
+    """
 
     epoch: int
     terms: dict[str, float]
-    selected: float
-    sparsity_weight: float
+    selected: tuple[float, ...]
+    sparsity_weights: tuple[float, ...]
 
     @property
     def collapsed(self) -> str | None:
-        """One line on what went wrong, if the gates have nearly all closed or mostly opened."""
-        if COLLAPSED_BELOW <= self.selected <= COLLAPSED_ABOVE:
-            return None
-        what = "closed nearly everywhere" if self.selected < COLLAPSED_BELOW else "open mostly"
-        return (
-            f"the gates have collapsed: {what} ({self.selected:.1%} of words selected); "
-            "try another weight for sparsity, or a target rate"
-        )
+        """One line on what went wrong, if some gates have nearly all closed or mostly opened."""
+        for number, share in enumerate(self.selected, start=1):
+            if not COLLAPSED_BELOW <= share <= COLLAPSED_ABOVE:
+                which = f" of selector {number}" if len(self.selected) > 1 else ""
+                what = "closed nearly everywhere" if share < COLLAPSED_BELOW else "open mostly"
+                return (
+                    f"the gates{which} have collapsed: {what} ({share:.1%} of words selected); "
+                    "try another weight for sparsity, or a target rate"
+                )
+        return None
 
 
 @dataclass
 class TrainingState:
-    """Everything that changes while training: with it, a run goes on as if never stopped."""
+    """Everything that changes while training: with it, a run goes on as if never stopped.
 
-    selector: Selector
+    sparsity_weights, rate_errors: of each selector
+    """
+
+    selectors: list[Selector]
     optimizer: torch.optim.AdamW
+    sparsity_weights: list[float]
+    rate_errors: list[float]
     epoch: int = 0
-    sparsity_weight: float = 0.0
-    rate_error: float = 0.0
 
     @classmethod
     def new(cls, settings: Settings, width: int, device: torch.device) -> "TrainingState":
         """A state at the start, which follows from the seed alone."""
-        selector = seeded_selector(
-            settings.seed, width, hidden=settings.hidden, form=settings.form
-        ).to(device)
+        selectors = [
+            seeded_selector(
+                settings.seed + number * _OTHER_SEED,
+                width,
+                hidden=settings.hidden,
+                form=settings.form,
+            ).to(device)
+            for number in range(settings.selectors)
+        ]
         optimizer = torch.optim.AdamW(
-            selector.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
+            [parameter for selector in selectors for parameter in selector.parameters()],
+            lr=settings.learning_rate,
+            weight_decay=settings.weight_decay,
         )
-        return cls(selector, optimizer, sparsity_weight=settings.sparsity)
+        return cls(selectors, optimizer, list(settings.sparsities), [0.0] * len(selectors))
 
 
 def train(
@@ -97,13 +114,13 @@ def train(
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
-) -> Selector:
+) -> list[Selector]:
     """Run the epochs that the state has not seen yet; the state is changed in place."""
     while state.epoch < settings.epochs:
         report = _run_epoch(state, encoder, corpus, settings, after_step)
         state.epoch += 1
         after_epoch(report)
-    return state.selector.eval()
+    return [selector.eval() for selector in state.selectors]
 
 
 def steps_per_epoch(sentences: int, settings: Settings) -> int:
@@ -124,7 +141,7 @@ def _run_epoch(
     steps = steps_per_epoch(len(corpus.sentences), settings)
     sums: dict[str, float] = {}
     seen: dict[str, int] = {}
-    selected = 0.0
+    selected = np.zeros(settings.selectors)
     for number, indices in enumerate(_shuffled_batches(corpus, settings, order)):
         _set_learning_rate(state, settings, state.epoch * steps + number, settings.epochs * steps)
         with_contrast = settings.contrast > 0 and order.random() < settings.contrast_share
@@ -133,9 +150,9 @@ def _run_epoch(
         state.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         state.optimizer.step()
-        rate = float(gates.prob_open().detach().mean())
-        _adapt_sparsity(state, settings, rate)
-        selected += rate
+        rates = [float(each.prob_open().detach().mean()) for each in gates]
+        _adapt_sparsity(state, settings, rates)
+        selected += rates
         for name, (_, term) in terms.items():
             sums[name] = sums.get(name, 0.0) + float(term.detach())
             seen[name] = seen.get(name, 0) + 1
@@ -143,8 +160,8 @@ def _run_epoch(
     return EpochReport(
         epoch=state.epoch,
         terms={name: total / seen[name] for name, total in sums.items()},
-        selected=selected / steps,
-        sparsity_weight=state.sparsity_weight,
+        selected=tuple((selected / steps).tolist()),
+        sparsity_weights=tuple(state.sparsity_weights),
     )
 
 
@@ -156,25 +173,56 @@ def _terms(
     indices: Sequence[int],
     noise: Generator,
     with_contrast: bool,
-) -> tuple[KumaraswamyGate, dict[str, tuple[float, Tensor]]]:
-    """The gates of a batch, and the terms of its objective, each with its weight."""
-    rows = corpus.rows(indices)
+) -> tuple[list[KumaraswamyGate], Terms]:
+    """The gates of a batch by each selector, and the terms of the objective."""
+    rows = corpus.units.rows(indices)
     vectors = torch.from_numpy(corpus.vectors[rows]).to(encoder.device, torch.float32)
     prior = torch.from_numpy(corpus.prior[rows]).to(encoder.device)
-    gates: KumaraswamyGate = state.selector(vectors)
-    terms = {"agreement": (settings.agreement, agreement(gates, prior))}
+    batch = None
     if with_contrast:
-        batch = encoder.batch([corpus.sentences[i] for i in indices])
+        batch = settings.features.batch(encoder, [corpus.sentences[i] for i in indices])
+    gates: list[KumaraswamyGate] = [selector(vectors) for selector in state.selectors]
+    terms: Terms = {}
+    for number, each in enumerate(gates):
+        own = _selector_terms(number, each, prior, encoder, batch, state, settings, noise)
+        after = f" {number + 1}" if number else ""
+        terms |= {name + after: weighted for name, weighted in own.items()}
+    if settings.dual is not None:
+        terms["divergence"] = settings.dual.term(gates)
+    return gates, terms
+
+
+def _selector_terms(
+    number: int,
+    gates: KumaraswamyGate,
+    prior: Tensor,
+    encoder: Encoder,
+    batch: TokenBatch | None,
+    state: TrainingState,
+    settings: Settings,
+    noise: Generator,
+) -> Terms:
+    """The terms of one selector; those of what removal does if there is a batch for it."""
+    terms: Terms = {}
+    if settings.dual is None or settings.dual.taught(number):
+        terms["agreement"] = (settings.agreement, agreement(gates, prior))
+    if batch is not None:
         z = gates.rsample(generator=noise)
         rationale, complement = contrast(
-            encoder, batch, z, temperature=settings.temperature, gates_at=settings.gates_at
+            encoder,
+            batch,
+            z,
+            temperature=settings.temperature,
+            gates_at=settings.gates_at,
+            keep=settings.filter,
         )
         terms["rationale"] = (settings.contrast, rationale)
         terms["complement"] = (-settings.contrast * settings.complement, complement)
         terms["continuity"] = (settings.continuity, continuity(z, batch.sentence_of_word))
-    if with_contrast or settings.target_rate is not None:
-        terms["sparsity"] = (state.sparsity_weight, sparsity(gates.prob_open()))
-    return gates, terms
+    if batch is not None or settings.target_rates[number] is not None:
+        weight = state.sparsity_weights[number]
+        terms["sparsity"] = (weight, sparsity(gates.prob_open()))
+    return terms
 
 
 def _shuffled_batches(
@@ -196,10 +244,11 @@ def _set_learning_rate(state: TrainingState, settings: Settings, step: int, step
         group["lr"] = settings.learning_rate * factor
 
 
-def _adapt_sparsity(state: TrainingState, settings: Settings, rate: float) -> None:
+def _adapt_sparsity(state: TrainingState, settings: Settings, rates: Sequence[float]) -> None:
     """λ_s ← λ_s · exp(η c), c the smoothed distance of the rate above its target."""
-    if settings.target_rate is None:
-        return
-    state.rate_error = 0.9 * state.rate_error + 0.1 * (rate - settings.target_rate)
-    weight = state.sparsity_weight * math.exp(_DUAL_STEP * state.rate_error)
-    state.sparsity_weight = min(max(weight, 1e-4), 1e3)
+    for number, (rate, target) in enumerate(zip(rates, settings.target_rates, strict=True)):
+        if target is not None:
+            error = 0.9 * state.rate_errors[number] + 0.1 * (rate - target)
+            weight = state.sparsity_weights[number] * math.exp(_DUAL_STEP * error)
+            state.rate_errors[number] = error
+            state.sparsity_weights[number] = min(max(weight, 1e-4), 1e3)

@@ -1,7 +1,8 @@
-"""Word vectors computed once: float16 on disk, read back through memory mapping."""
+"""The vectors of words or subwords, computed once: float16 on disk, read through a mapping."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,58 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.encoders.protocol import Encoder, word_vectors
+from thresher.encoders.protocol import Encoder
+from thresher.entities.features import Features
 from thresher.errors import InputError
 
 TOKENS_PER_BATCH = 4096
+_COUNTED = 1024  # sentences tokenised at a time to count their subwords
+
+
+@dataclass(frozen=True)
+class Units:
+    """The units of sentences in turn.
+
+    word: (units,), the word of each, counted through all sentences
+    starts: (sentences + 1,), where each sentence starts among the units
+    words: how many words there are
+    """
+
+    word: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    words: int
+
+    @classmethod
+    def of(
+        cls, features: Features, encoder: Encoder, sentences: Sequence[Sequence[str]]
+    ) -> "Units":
+        """Those of words are counted, those of subwords need the tokenizer."""
+        starts = sentence_starts(sentences)
+        words = int(starts[-1])
+        if features.unit == "word":
+            return cls(np.arange(words), starts, words)
+        parts = [np.zeros(0, dtype=np.int64)]
+        lengths = [np.zeros(0, dtype=np.int64)]
+        for low in range(0, len(sentences), _COUNTED):
+            group = sentences[low : low + _COUNTED]
+            batch = encoder.batch(group)
+            inside = batch.word >= 0
+            parts.append(batch.word[inside].cpu().numpy() + starts[low])
+            sentence = batch.sentence[:, None].expand_as(batch.word)[inside]
+            lengths.append(torch.bincount(sentence, minlength=len(group)).cpu().numpy())
+        return cls(
+            np.concatenate(parts), np.cumsum([0, *np.concatenate(lengths)], dtype=np.int64), words
+        )
+
+    def rows(self, indices: Sequence[int]) -> NDArray[np.int64]:
+        """Where the units of some sentences are among all."""
+        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
+
+    def largest(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """For each word the largest value of its units, 0 if it has none: (words,)."""
+        of_words = np.zeros(self.words, dtype=np.float32)
+        np.maximum.at(of_words, self.word, values)
+        return of_words
 
 
 def batches_by_length(
@@ -32,9 +81,7 @@ def batches_by_length(
 
 def encode_words(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
     """The vectors of all words of the sentences, in one batch: (words, width)."""
-    with torch.inference_mode():
-        batch = encoder.batch(sentences)
-        return word_vectors(encoder.encode(batch), batch)
+    return Features().read(encoder, sentences)
 
 
 def cache_vectors(
@@ -42,15 +89,17 @@ def cache_vectors(
     sentences: Sequence[Sequence[str]],
     path: Path,
     *,
+    features: Features | None = None,
+    units: Units | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
 ) -> NDArray[np.float16]:
-    """Encode every word once; (words, width) in float16, mapped from the file at `path`."""
-    starts = sentence_starts(sentences)
-    vectors = _new_file(path, (int(starts[-1]), encoder.width))
+    """Encode every unit once; (units, width) in float16, mapped from the file at `path`."""
+    features = features or Features()
+    units = units or Units.of(features, encoder, sentences)
+    vectors = _new_file(path, (len(units.word), features.width(encoder)))
     for indices in batches_by_length(sentences, words_per_batch=TOKENS_PER_BATCH):
-        encoded = encode_words(encoder, [sentences[i] for i in indices])
-        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in indices])
-        vectors[rows] = encoded.to("cpu", torch.float16).numpy()
+        encoded = features.read(encoder, [sentences[i] for i in indices])
+        vectors[units.rows(indices)] = encoded.to("cpu", torch.float16).numpy()
         progress(len(indices))
     vectors.flush()
     return vectors
