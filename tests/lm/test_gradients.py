@@ -7,7 +7,8 @@ import torch
 from torch.nn import functional
 
 from thresher.errors import InputError
-from thresher.lm.gradients import ROLES, RoleGradients, measurable, role_parts
+from thresher.lm import gradients
+from thresher.lm.gradients import ROLES, RoleGradients, measurable, readable, role_parts
 from thresher.lm.model import Architecture, seeded_model
 from thresher.lm.selfish import selfish_cross_entropy
 from thresher.lm.transformer import Shape
@@ -28,13 +29,12 @@ def batch_of(*, causal, seed=0):
 
 
 def measured(model, batch):
-    vectors = model.embed(batch.input)
-    vectors.retain_grad()
-    hidden = model.transformer(vectors)
+    read = readable(model)
+    hidden = model.transformer(model.embed(batch.input, read=read))
     rows = model.output.loss(hidden, batch.target, reduction="none")
     model.zero_grad()
     (rows.sum() / (batch.target != IGNORED).sum()).backward()
-    return vectors, hidden, rows
+    return read, hidden, rows
 
 
 def by_copies(model, batch, margin):
@@ -60,6 +60,14 @@ def test_roles_are_what_three_untied_copies_would_receive(tied, causal, margin):
     parts = role_parts(model, batch, *measured(model, batch))
     for part, expected in zip(parts, by_copies(model, batch, margin), strict=True):
         torch.testing.assert_close(part, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_roles_of_a_large_vocabulary_are_summed_to_the_same(monkeypatch):
+    model, batch = model_of(tied=True), batch_of(causal=True)
+    found = measured(model, batch)
+    by_product = role_parts(model, batch, *found)
+    monkeypatch.setattr(gradients, "_DENSE", V - 1)
+    torch.testing.assert_close(role_parts(model, batch, *found), by_product)
 
 
 def test_the_three_roles_add_up_to_the_gradient_of_a_tied_embedding():

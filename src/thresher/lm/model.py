@@ -70,12 +70,16 @@ class LanguageModel(nn.Module):
         """Where the parameters are."""
         return self.embedding.device
 
-    def embed(self, ids: Tensor) -> Tensor:
-        """The input vectors of tokens and masks: (batch, length) to (batch, length, width)."""
+    def embed(self, ids: Tensor, *, read: Tensor | None = None) -> Tensor:
+        """The input vectors of tokens and masks: (batch, length) to (batch, length, width).
+
+        read: (vocabulary, width), where to look tokens up, by default the embedding
+        """
+        read = self.embedding if read is None else read
         if self.mask is None:
-            return functional.embedding(ids, self.embedding)
+            return functional.embedding(ids, read)
         masked = ids == self.mask_id
-        vectors = functional.embedding(ids.masked_fill(masked, 0), self.embedding)
+        vectors = functional.embedding(ids.masked_fill(masked, 0), read)
         return torch.where(masked[..., None], self.mask.to(vectors.dtype), vectors)
 
     def forward(self, ids: Tensor, *, mask: Tensor | None = None) -> Tensor:

@@ -22,6 +22,7 @@ def adamw(model: LanguageModel, settings: TrainingSettings) -> torch.optim.AdamW
         [group for group in groups if group["params"]],
         lr=settings.learning_rate,
         betas=_BETAS,
+        fused=model.device.type == "cuda",  # one launch for all parameters
     )
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from thresher.errors import InputError
 from thresher.lm.evaluation import evaluate
-from thresher.lm.gradients import RoleGradients, measurable
+from thresher.lm.gradients import RoleGradients, measurable, readable
 from thresher.lm.margin_plans import has_margin, margin_at
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
 from thresher.lm.optimisation import adamw, learning_rate
@@ -138,18 +138,16 @@ def _step(state: TrainingState, task: Task, ids: Tensor, settings: TrainingSetti
     )
     batch = task.training_batch(ids, size=settings.batch, seed=settings.seed, step=step)
     with _autocast(model.device, settings.precision):
-        vectors = model.embed(batch.input)
-        if state.roles is not None:
-            vectors.retain_grad()
-        hidden = model.transformer(vectors)
+        read = readable(model) if state.roles is not None else None
+        hidden = model.transformer(model.embed(batch.input, read=read))
         rows = model.output.loss(hidden, batch.target, reduction="none", generator=noise)
         loss = rows.sum() / (batch.target != IGNORED).sum().clamp(min=1)
         if settings.cosine:
             loss = loss + settings.cosine * cosine_regularisation(model.embedding)
     state.optimizer.zero_grad()
     loss.backward()  # type: ignore[no-untyped-call]
-    if state.roles is not None:
-        state.roles.add(model, batch, vectors, hidden, rows)
+    if state.roles is not None and read is not None:
+        state.roles.add(model, batch, read, hidden, rows)
     torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
     state.optimizer.step()
     return loss.detach()

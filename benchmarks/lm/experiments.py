@@ -1,0 +1,171 @@
+"""The experiments on language models, each a list of rows."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from benchmarks.lm.corpora import PAIRS
+from benchmarks.lm.rows import SEEDS, Experiment, Result, Row
+
+BIG_LIMIT = 5.25  # perplexity of the big one of two languages that must not be exceeded
+
+_SHAKESPEARE = Row(
+    "shakespeare",
+    shape={"layers": 6, "width": 384, "heads": 6, "context": 256},
+    settings={"batch": 64, "steps": 2000, "roles": True},
+)
+_GRID = {
+    f"dropout {dropout}, smoothing {smoothing}": _SHAKESPEARE.with_(
+        dropout=dropout, label_smoothing=smoothing, seeds=(0,)
+    )
+    for dropout, smoothing in ((0.1, 0.0), (0.2, 0.0), (0.3, 0.0), (0.0, 0.1), (0.2, 0.1))
+}
+
+
+def _regularised(found: Mapping[str, Result]) -> dict[str, Row]:
+    """The best of the grid with all seeds, alone and with a margin."""
+    if not all(name in found for name in _GRID):
+        return {}
+    best = min(_GRID, key=lambda name: found[name]["best_loss"])
+    row = replace(_GRID[best], seeds=SEEDS)
+    return {best: row, f"margin 4, {best}": row.with_(margin="4")}
+
+
+SHAKESPEARE = Experiment(
+    {
+        "standard": _SHAKESPEARE,
+        "margin 2": _SHAKESPEARE.with_(margin="2"),
+        "margin 4": _SHAKESPEARE.with_(margin="4"),
+        **_GRID,
+    },
+    _regularised,
+)
+
+_ON_CPU = Row(
+    "shakespeare",
+    shape={"layers": 4, "width": 128, "heads": 4, "context": 128},
+    settings={"batch": 16, "steps": 1500, "roles": True},
+)
+SHAKESPEARE_CPU = Experiment(
+    {
+        "standard": _ON_CPU,
+        "margin 2": _ON_CPU.with_(margin="2"),
+        "margin 4": _ON_CPU.with_(margin="4"),
+    }
+)
+
+_TWO = Row(
+    "two-languages",
+    shape={"layers": 4, "width": 128, "heads": 4, "context": 256},
+    settings={"batch": 32, "steps": 4000, "validation_tokens": 120_000},
+)
+_FREE = _TWO.with_(decay_embeddings=False)
+_CANDIDATES = {
+    "margin 1, no decay": _FREE.with_(margin="1"),
+    "norm 0.0625, no decay": _FREE.with_(margin="norm:0.0625"),
+    **{
+        name: replace(row, seeds=(0,))
+        for name, row in {
+            "margin 2, no decay": _FREE.with_(margin="2"),
+            "norm 0.125, no decay": _FREE.with_(margin="norm:0.125"),
+            "norm 0.25, no decay": _FREE.with_(margin="norm:0.25"),
+            "margin 1, no decay, dropout 0.1": _FREE.with_(margin="1", dropout=0.1),
+            "margin 2, no decay, dropout 0.1": _FREE.with_(margin="2", dropout=0.1),
+            "norm 0.125, no decay, dropout 0.1": _FREE.with_(margin="norm:0.125", dropout=0.1),
+            "margin 1, no decay, dropout 0.1, rate 0.003": _FREE.with_(
+                margin="1", dropout=0.1, learning_rate=0.003
+            ),
+            "margin 2, no decay, dropout 0.1, rate 0.003": _FREE.with_(
+                margin="2", dropout=0.1, learning_rate=0.003
+            ),
+            "margin 2, no decay, dropout 0.2, rate 0.003": _FREE.with_(
+                margin="2", dropout=0.2, learning_rate=0.003
+            ),
+            "margin 2, no decay, decay 1 of others, rate 0.003": _FREE.with_(
+                margin="2", weight_decay=1.0, learning_rate=0.003
+            ),
+            "margin 2, untied, no decay, dropout 0.1": replace(
+                _FREE.with_(margin="2", dropout=0.1), tied=False
+            ),
+        }.items()
+    },
+}
+
+
+def _best_of_two_languages(found: Mapping[str, Result]) -> dict[str, Row]:
+    """The candidate that is best on the small language while the big one stays in its limit."""
+    if not all(name in found for name in _CANDIDATES):
+        return {}
+
+    def perplexity(name: str, text: str) -> float:
+        return float(found[name]["validation"][text]["perplexity_at_temperature"])
+
+    allowed = [name for name in _CANDIDATES if perplexity(name, "big") <= BIG_LIMIT]
+    best = min(allowed or _CANDIDATES, key=lambda name: perplexity(name, "small"))
+    return {best: replace(_CANDIDATES[best], seeds=SEEDS)}
+
+
+TWO_LANGUAGES = Experiment(
+    {
+        "standard": _TWO,
+        "standard, no decay": _FREE,
+        "standard, untied": replace(_TWO, tied=False),
+        "margin 2": _TWO.with_(margin="2"),
+        "margin 1": _TWO.with_(margin="1"),
+        "norm 0.0625": _TWO.with_(margin="norm:0.0625"),
+        **_CANDIDATES,
+    },
+    _best_of_two_languages,
+)
+
+_FIVE = Row(
+    "five-languages",
+    shape={"layers": 6, "width": 384, "heads": 6, "context": 256},
+    settings={"batch": 32, "steps": 1500, "evaluate_every": 100},
+)
+FIVE_LANGUAGES = Experiment(
+    {
+        "standard": _FIVE,
+        "margin 2": _FIVE.with_(margin="2"),
+        "margin 4": _FIVE.with_(margin="4"),
+    }
+)
+
+LAYERS = (
+    "full",
+    "classes",
+    "hierarchical",
+    "tree",
+    "differentiated",
+    "adaptive",
+    "noise-contrastive",
+    "negative-sampling",
+    "target-sampling",
+    "adjusted",
+    "gated",
+)
+WORDS = Row(
+    "words",
+    shape={"layers": 4, "width": 256, "heads": 4, "context": 64, "dropout": 0.1},
+    settings={"batch": 128, "steps": 800, "evaluate_every": 100, "validation_tokens": 32_768},
+    tied=False,
+)
+OUTPUT_LAYERS = Experiment(
+    {name: replace(WORDS, output=name) for name in LAYERS}
+    | {"full, margin 4": WORDS.with_(margin="4"), "full, tied": replace(WORDS, tied=True)}
+)
+
+_PAIRS = Row(
+    "",
+    shape={"layers": 4, "width": 256, "heads": 4, "context": 256, "dropout": 0.1},
+    settings={"batch": 32, "steps": 1500, "evaluate_every": 125},
+)
+VOCABULARIES = Experiment({str(size): replace(_PAIRS, corpus=f"pairs-{size}") for size in PAIRS})
+
+EXPERIMENTS = {
+    "shakespeare": SHAKESPEARE,
+    "shakespeare-cpu": SHAKESPEARE_CPU,
+    "two-languages": TWO_LANGUAGES,
+    "five-languages": FIVE_LANGUAGES,
+    "output-layers": OUTPUT_LAYERS,
+    "vocabularies": VOCABULARIES,
+}

@@ -1,0 +1,128 @@
+"""Train the model of one row, and measure it at its last step and at its best."""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.lm.corpora import Corpus
+from benchmarks.lm.machine import Machine, compile_layers
+from benchmarks.lm.rows import Result, Row
+from thresher.lm.evaluation import Evaluation, best_temperature, evaluate
+from thresher.lm.gradients import ROLES
+from thresher.lm.model import Architecture, LanguageModel
+from thresher.lm.popularity import group_means, popularity_groups
+from thresher.lm.report import efficiency
+from thresher.lm.settings import TrainingSettings
+from thresher.lm.training import TrainingData, TrainingState, task_of, train
+from thresher.lm.transformer import Shape
+
+FEW = 200  # tokens; up to here the figures of each are kept
+RARE = 30  # times; a token seen less often in the training text is rare
+
+
+def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
+    """What came out of one row and seed.
+
+    final: test texts after the last step, at temperature 1   best: test texts at the step that was
+    best on validation, and the temperature that was best there   validation: the same on validation
+    """
+    settings = TrainingSettings(
+        **{"roles": False, "precision": machine.precision} | dict(row.settings) | {"seed": seed}
+    )
+    state = new_state(row, corpus, settings, machine)
+    data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts)
+    final: dict[str, Any] = {}
+
+    def at_end(state: TrainingState) -> None:
+        if state.step == settings.steps:
+            final.update(_tests(state.model, corpus, settings, dict.fromkeys(corpus.test, 1.0)))
+
+    started = time.perf_counter()
+    model = train(state, data, settings, after_evaluation=at_end)
+    machine.wait()
+    seconds = time.perf_counter() - started
+    temperatures = {
+        name: best_temperature(model, task_of(model, settings), ids, batch=settings.batch)
+        for name, ids in corpus.validation.items()
+    }
+    return {
+        "settings": asdict(settings) | asdict(model.architecture),
+        "parameters": parameters(model),
+        "training_seconds": seconds,
+        "best_step": state.best_step,
+        "best_loss": state.best_loss,
+        "log": state.log,
+        "counts": corpus.counts.tolist() if corpus.vocabulary <= FEW else None,
+        "efficiency": efficiency(corpus.counts),
+        "final": final,
+        "best": _tests(model, corpus, settings, temperatures),
+        "validation": {
+            name: _evaluated(model, ids, settings, temperatures[name]).figures()
+            for name, ids in corpus.validation.items()
+        },
+        "roles": state.roles and {role: getattr(state.roles, role).tolist() for role in ROLES},
+    }
+
+
+def new_state(
+    row: Row, corpus: Corpus, settings: TrainingSettings, machine: Machine
+) -> TrainingState:
+    """A model at the start of its training."""
+    architecture = Architecture(corpus.vocabulary, Shape(**row.shape), row.output, row.tied)
+    state = TrainingState.new(architecture, settings, corpus.counts, device=machine.device)
+    if machine.compiled:
+        compile_layers(state.model)
+    return state
+
+
+def parameters(model: torch.nn.Module) -> int:
+    """How many numbers are learned."""
+    return sum(each.numel() for each in model.parameters())
+
+
+def _tests(
+    model: LanguageModel,
+    corpus: Corpus,
+    settings: TrainingSettings,
+    temperatures: dict[str, float],
+) -> dict[str, Any]:
+    return {
+        name: _as_json(
+            _evaluated(model, ids, settings, temperatures[name], corpus.test_bytes[name]),
+            corpus.counts,
+        )
+        for name, ids in corpus.test.items()
+    }
+
+
+def _evaluated(
+    model: LanguageModel,
+    ids: Tensor,
+    settings: TrainingSettings,
+    temperature: float,
+    byte_count: int | None = None,
+) -> Evaluation:
+    task = task_of(model, settings)
+    return evaluate(
+        model, task, ids, batch=settings.batch, temperature=temperature, byte_count=byte_count
+    )
+
+
+def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
+    sums, rare = found.tokens, counts < RARE
+    if len(counts) <= FEW:
+        each = {"token_counts": sums.count.tolist(), "token_losses": sums.loss.tolist()}
+    else:
+        groups = popularity_groups(counts)
+        means = group_means(found.token_losses, groups)
+        each = {
+            "loss_by_popularity": {
+                group.name: mean for group, mean in zip(groups, means, strict=True)
+            },
+            "rare_count": sums.count[rare].sum().item(),
+            "rare_loss": sums.loss[rare].sum().item(),
+        }
+    return {**found.figures(), **each}
