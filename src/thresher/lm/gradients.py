@@ -90,7 +90,7 @@ def role_parts(
 
 
 def _sums(factors: Tensor, vectors: Tensor, ids: Tensor, vocabulary: int) -> Tensor:
-    """Σ factor·vector by token: (positions,), (positions, width), (positions,) to (vocabulary, …)."""
+    """Σ factor·vector by token: (positions,), (positions, width) and ids to (vocabulary, width)."""
     if vocabulary > _DENSE:
         sums = vectors.new_zeros(vocabulary, vectors.shape[1])
         return sums.index_add_(0, ids, factors[:, None] * vectors)
