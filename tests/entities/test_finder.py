@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from thresher.entities import finder as finder_module
+from thresher.entities import reading
 from thresher.entities.finder import EntityFinder
 from thresher.entities.fitting import Beliefs
 from thresher.entities.settings import Settings
@@ -91,7 +92,7 @@ def test_many_texts_give_what_each_gives_alone(english):
 
 
 def test_find_all_is_lazy(english, monkeypatch):
-    monkeypatch.setattr(finder_module, "_WORDS_TOGETHER", 100)
+    monkeypatch.setattr(reading, "_WORDS_TOGETHER", 100)
 
     def endless():
         while True:

@@ -1,8 +1,7 @@
 """Entities of raw text, found with no labels."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -10,40 +9,22 @@ import numpy as np
 import torch
 
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.decoding import Candidate, candidates
+from thresher.entities.decoding import candidates
 from thresher.entities.fitting import Beliefs, Progress, SilentProgress, fit_selector
 from thresher.entities.model import FinderModel
+from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
 from thresher.entities.settings import Settings
 from thresher.entities.vectors import Units, batches_by_length
 from thresher.entities.views import Observations, Scores
-from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
-from thresher.text.annotations import Span
-from thresher.text.words import Sentence, segment
+from thresher.text.words import segment
 
-_WORDS_TOGETHER = 20_000  # words of several texts that are encoded in common batches
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 
-Document = Sequence[Sequence[str]]
+__all__ = ["EntityFinder", "Reading"]
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A sentence, the probability of each word, and every candidate.
-
-    scores: (words,), the probability that each word belongs to an entity
-    """
-
-    words: Sequence[str]
-    scores: Scores
-    candidates: Sequence[Candidate]
-
-    def found(self, threshold: float) -> list[Candidate]:
-        """The candidates that are entities."""
-        return [each for each in self.candidates if each.score >= threshold]
-
-
-class EntityFinder:
+class EntityFinder(TextFinder):
     """Finds the entities of texts.
 
     >>> finder = EntityFinder.default()
@@ -79,8 +60,8 @@ class EntityFinder:
         progress: Progress | None = None,
     ) -> "EntityFinder":
         """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
-        whole = _not_a_string(texts, "texts", "fit([text])")
-        sentences = [_words(sentence) for text in whole for sentence in segment(text)]
+        whole = not_a_string(texts, "texts", "fit([text])")
+        sentences = [words_of(sentence) for text in whole for sentence in segment(text)]
         return cls.fit_words(
             sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
         )
@@ -129,37 +110,6 @@ class EntityFinder:
         """Write the model as a folder, whole or not at all."""
         self.model.write(Path(folder))
 
-    def find(self, text: str, *, threshold: float | None = None) -> list[Span]:
-        """The entities of a text, from left to right."""
-        return next(self.find_all([text], threshold=threshold))
-
-    def find_all(
-        self, texts: Iterable[str], *, threshold: float | None = None
-    ) -> Iterator[list[Span]]:
-        """The entities of each text in turn. Lazy: texts are read a few at a time."""
-        least = self._threshold(threshold)
-        for group in _groups(_not_a_string(texts, "texts", "find")):
-            read = self._read([list(map(_words, sentences)) for _, sentences in group])
-            for (text, sentences), readings in zip(group, read, strict=True):
-                yield [
-                    candidate.in_text(text, sentence)
-                    for sentence, reading in zip(sentences, readings, strict=True)
-                    for candidate in reading.found(least)
-                ]
-
-    def find_words(
-        self, sentences: Document, *, threshold: float | None = None
-    ) -> list[list[Candidate]]:
-        """The entities of each sentence of one text that is already split, as ranges of words."""
-        least = self._threshold(threshold)
-        return [reading.found(least) for reading in self.read(sentences)]
-
-    def read(self, sentences: Document) -> list[Reading]:
-        """Every sentence of one text with the scores of its words and all its candidates."""
-        if any(isinstance(words, str) for words in sentences):
-            raise InputError("a sentence is a list of words, not a string; for a text use find")
-        return self._read([sentences])[0]
-
     def gates(self, sentences: Document) -> KumaraswamyGate:
         """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask.
 
@@ -170,19 +120,13 @@ class EntityFinder:
             gates: KumaraswamyGate = self._selector(read)
         return gates
 
-    def _threshold(self, threshold: float | None) -> float:
-        if threshold is None:
-            return self.threshold
-        if not 0 <= threshold <= 1:
-            raise InputError(f"a threshold lies in [0, 1]; got {threshold}")
-        return threshold
-
     def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
         """Documents share batches of like length; what is seen of a word is seen in its own."""
         gates = iter(self._gate_scores([words for each in documents for words in each]))
-        return [self._combined(each, [next(gates) for _ in each]) for each in documents]
+        return [self.readings(each, [next(gates) for _ in each]) for each in documents]
 
-    def _combined(self, sentences: Document, gates: list[Scores]) -> list[Reading]:
+    def readings(self, sentences: Document, gates: Sequence[Scores]) -> list[Reading]:
+        """`read` where P(open) of each word is known already, (words,) for each sentence."""
         if not gates:
             return []
         not_names = self.model.not_names
@@ -205,29 +149,3 @@ class EntityFinder:
             for i, row in zip(indices, np.split(opened, ends[:-1]), strict=True):
                 rows[i] = row
         return rows
-
-
-def _not_a_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
-    """Refuse one string where many are asked for: its characters would be taken for texts."""
-    if isinstance(texts, str):
-        raise InputError(f"{name} are several strings; for a single one use {instead}")
-    return texts
-
-
-def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
-    """Texts with their sentences, as many together as make good batches."""
-    group: list[tuple[str, list[Sentence]]] = []
-    words = 0
-    for text in texts:
-        sentences = segment(text)
-        group.append((text, sentences))
-        words += sum(len(sentence.words) for sentence in sentences)
-        if words >= _WORDS_TOGETHER:
-            yield group
-            group, words = [], 0
-    if group:
-        yield group
-
-
-def _words(sentence: Sentence) -> list[str]:
-    return [word.text for word in sentence.words]

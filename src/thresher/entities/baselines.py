@@ -1,0 +1,196 @@
+"""Plain rules that anyone would try first, with the interface of the finder.
+
+    Baseline(capital_scores).find(text)
+    Baseline(leave_one_out_scores(encoder, gates_at="input")).at_rate(sentences, 0.1).find(text)
+
+Each scores words in [0, 1]; runs of words at or above the threshold are what is found. Words
+without letters score 0.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from thresher.encoders.attention import AttendingEncoder
+from thresher.encoders.parts import encode_in_parts
+from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
+from thresher.entities.casing import has_letters, is_address, is_capitalised
+from thresher.entities.decoding import Candidate
+from thresher.entities.objectives import GATES_AT
+from thresher.entities.reading import Document, Reading, TextFinder
+from thresher.entities.rules import choose, require
+from thresher.entities.statistics import WordStatistics
+from thresher.entities.vectors import batches_by_length
+from thresher.entities.views import Scores
+from thresher.errors import InputError
+
+Scorer = Callable[[Document], list[Scores]]
+_WORDS_PER_BATCH = 512
+
+
+class Baseline(TextFinder):
+    """A finder by one rule.
+
+    score: from the sentences of a text to the score of each word, (words,) for each sentence
+    """
+
+    def __init__(self, score: Scorer, *, threshold: float = 0.5) -> None:
+        require(0 <= threshold <= 1, "threshold", threshold, "in [0, 1]")
+        self.score = score
+        self._least = threshold
+
+    @property
+    def threshold(self) -> float:
+        """Words that score at least this much are selected."""
+        return self._least
+
+    def at_rate(self, sentences: Document, rate: float) -> "Baseline":
+        """The same rule with the threshold that selects this share of the words of raw text."""
+        require(0 < rate < 1, "rate", rate, "between 0 and 1")
+        scores = np.concatenate([np.zeros(0, dtype=np.float32), *self._scores(sentences)])
+        if not len(scores):
+            raise InputError("a rate needs words to be a rate of; there are none")
+        return Baseline(self.score, threshold=float(np.quantile(scores, 1 - rate)))
+
+    def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
+        return [
+            [
+                Reading(words, scores, self._runs(scores))
+                for words, scores in zip(document, self._scores(document), strict=True)
+            ]
+            for document in documents
+        ]
+
+    def _scores(self, document: Document) -> list[Scores]:
+        letters = [np.array([has_letters(word) for word in words], bool) for words in document]
+        return [
+            np.where(own, row, 0).astype(np.float32)
+            for own, row in zip(letters, self.score(document), strict=True)
+        ]
+
+    def _runs(self, scores: Scores) -> list[Candidate]:
+        selected = np.array([False, *((scores >= self._least) & (scores > 0)), False], np.int8)
+        edges = np.flatnonzero(np.diff(selected)).tolist()
+        return [
+            Candidate(start, end, float(scores[start:end].max()))
+            for start, end in zip(edges[::2], edges[1::2], strict=True)
+        ]
+
+
+def capital_scores(document: Document) -> list[Scores]:
+    """1 for a capitalised word, except the first of a sentence if the second has no capital."""
+    return [_capitals(words) for words in document]
+
+
+def rarity_scores(sentences: Document) -> Scorer:
+    """Inverse document frequency over raw text: log((N + 1)/(n + 1)) / log(N + 1).
+
+    N is the number of its passages of 20 sentences, n of those with the word.
+    """
+    statistics = WordStatistics.of(sentences)
+    most = math.log(statistics.total_passages + 1)
+
+    def score(document: Document) -> list[Scores]:
+        return [
+            np.array(
+                [1 - math.log(statistics.passages[word.casefold()] + 1) / most for word in words],
+                dtype=np.float32,
+            )
+            for words in document
+        ]
+
+    if not statistics.total_passages:
+        raise InputError("inverse document frequency needs raw text; there are no sentences")
+    return score
+
+
+def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer:
+    """How far the sentence's vector turns without the word: (1 − cos) / 2.
+
+    gates_at: "pool" leaves the word's vectors out of the mean; "input" masks it and encodes again
+    """
+    choose("gates_at", gates_at, GATES_AT)
+    change = _change_at_input if gates_at == "input" else _change_at_pool
+    return _by_batch(encoder, lambda batch: change(encoder, batch))
+
+
+def attention_scores(encoder: Encoder, *, layer: int | None = None) -> Scorer:
+    """x / (1 + x) of the attention x that a word receives from other words."""
+    if not isinstance(encoder, AttendingEncoder):
+        raise InputError(f"the encoder {encoder.name} does not tell its attention")
+    attending: AttendingEncoder = encoder
+
+    def received(batch: TokenBatch) -> Tensor:
+        incoming = word_vectors(attending.attention(batch, layer=layer), batch)[:, 0]
+        return incoming / (1 + incoming)
+
+    return _by_batch(encoder, received)
+
+
+def _capitals(words: Sequence[str]) -> Scores:
+    capital = [is_capitalised(word) and not is_address(word) for word in words]
+    if capital and capital[0] and not any(capital[1:2]):
+        capital[0] = False
+    return np.array(capital, dtype=np.float32)
+
+
+def _by_batch(encoder: Encoder, score: Callable[[TokenBatch], Tensor]) -> Scorer:
+    """Sentences of like length scored together, on the encoder's device."""
+
+    def scores(document: Document) -> list[Scores]:
+        rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(document)
+        for indices in batches_by_length(document, words_per_batch=_WORDS_PER_BATCH):
+            with torch.inference_mode():
+                values = score(encoder.batch([document[i] for i in indices])).cpu().numpy()
+            ends = np.cumsum([len(document[i]) for i in indices])
+            for i, row in zip(indices, np.split(values, ends[:-1]), strict=True):
+                rows[i] = row
+        return rows
+
+    return scores
+
+
+def _change_at_pool(encoder: Encoder, batch: TokenBatch) -> Tensor:
+    """(words,). The mean of all tokens but the word's: (Σ h − Σ_word h) / (n − n_word)."""
+    hidden = encode_in_parts(encoder, batch)
+    inside = batch.word >= 0
+    sentence = batch.sentence_of_word
+    tokens = torch.bincount(batch.word[inside], minlength=batch.words)[:, None]
+    in_mask = batch.sentence[:, None].expand_as(batch.mask)[batch.mask.bool()]
+    lengths = torch.bincount(in_mask, minlength=batch.sentences)[:, None]
+    whole = sentence_vectors(hidden, batch)
+    rest = (whole * lengths)[sentence] - word_vectors(hidden, batch) * tokens
+    return _turn(whole[sentence], rest / (lengths[sentence] - tokens).clamp(min=1))
+
+
+def _change_at_input(encoder: Encoder, batch: TokenBatch) -> Tensor:
+    """(words,). Every sentence once for each of its words, with that one masked."""
+    whole = sentence_vectors(encode_in_parts(encoder, batch), batch)
+    copies = _without_each_word(batch)
+    masked = encode_in_parts(encoder, copies, torch.tensor([0.0, 1.0], device=whole.device))
+    return _turn(whole[batch.sentence_of_word], sentence_vectors(masked, copies))
+
+
+def _without_each_word(batch: TokenBatch) -> TokenBatch:
+    """For each word a copy of its sentence in which it is word 0, and every other is word 1."""
+    word, window = torch.nonzero(
+        batch.sentence_of_word[:, None] == batch.sentence[None, :], as_tuple=True
+    )
+    inside = batch.word[window] >= 0
+    other = (batch.word[window] != word[:, None]).long()
+    return TokenBatch(
+        ids=batch.ids[window],
+        mask=batch.mask[window],
+        word=torch.where(inside, other, -1),
+        sentence=word,
+        sentence_of_word=torch.zeros(2, dtype=torch.long, device=word.device),
+        sentences=batch.words,
+    )
+
+
+def _turn(whole: Tensor, rest: Tensor) -> Tensor:
+    return ((1 - functional.cosine_similarity(whole, rest, dim=-1)) / 2).clamp(0, 1)
