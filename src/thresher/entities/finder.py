@@ -122,7 +122,7 @@ class EntityFinder(TextFinder):
 
     def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
         """Documents share batches of like length; what is seen of a word is seen in its own."""
-        gates = iter(self._gate_scores([words for each in documents for words in each]))
+        gates = iter(self.gate_scores([words for each in documents for words in each]))
         return [self.readings(each, [next(gates) for _ in each]) for each in documents]
 
     def readings(self, sentences: Document, gates: Sequence[Scores]) -> list[Reading]:
@@ -138,7 +138,8 @@ class EntityFinder(TextFinder):
             for words, row in zip(sentences, rows, strict=True)
         ]
 
-    def _gate_scores(self, sentences: Document) -> list[Scores]:
+    def gate_scores(self, sentences: Document) -> list[Scores]:
+        """P(open) of each word, the largest of its subwords: (words,) for each sentence."""
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
         most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
         for indices in batches_by_length(sentences, words_per_batch=most):
