@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-speed mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-lm bench-speed mistakes results clean
 
 help:
 	@echo "make demo            find the entities of a text that ships with the project"
@@ -16,6 +16,7 @@ help:
 	@echo "make pictures        redraw the pictures of docs/"
 	@echo "make models          train every finder the benchmarks report on"
 	@echo "make bench-entities  entity quality beside spaCy, noun chunks and capitals"
+	@echo "make bench-lm        language models and their rare tokens (a GPU, or patience)"
 	@echo "make bench-speed     speed and memory of find and fit"
 	@echo "make results         write docs/results.md from what the benchmarks measured"
 	@echo "make english         rebuild the built-in English model"
@@ -55,6 +56,12 @@ english: $(BENCH)
 bench-entities: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
+
+bench-lm: $(BENCH)
+	@$(BIN)/python -m benchmarks.lm speed
+	@$(BIN)/python -m benchmarks.lm shakespeare-cpu --device cpu --threads 2
+	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies
+	@$(BIN)/python -m benchmarks.lm_section > /dev/null
 
 bench-speed: $(BENCH)
 	@$(BIN)/python -m benchmarks.speed

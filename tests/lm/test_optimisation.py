@@ -68,3 +68,24 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
 def test_settings_that_cannot_be_are_an_error(options, told):
     with pytest.raises(InputError, match=told):
         TrainingSettings(**options)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_rows_as_parameters_of_their_own_move_just_as_their_matrix_does(decay):
+    """AdamW treats each number by itself, so "separated" embeddings are freedom from decay alone.
+
+    Clipping looks at the norm of all gradients together, which is the same either way.
+    """
+    whole = [torch.nn.Parameter(torch.randn(5, 3, generator=torch.Generator().manual_seed(0)))]
+    rows = [torch.nn.Parameter(row.clone()) for row in whole[0].detach()]
+    inputs = torch.randn(7, 3, generator=torch.Generator().manual_seed(1))
+    targets = torch.tensor([0, 1, 1, 2, 2, 2, 0])  # tokens 3 and 4 are only ever pushed
+    for parameters in (whole, rows):
+        optimizer = torch.optim.AdamW(parameters, lr=0.1, weight_decay=decay)
+        for _ in range(20):
+            weight = parameters[0] if len(parameters) == 1 else torch.stack(parameters)
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(inputs @ weight.T, targets).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 0.1)
+            optimizer.step()
+    torch.testing.assert_close(torch.stack(rows), whole[0], rtol=1e-5, atol=1e-6)

@@ -1,0 +1,208 @@
+"""The pictures of the language-model benchmarks, from their rows alone."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.lm.character_tables import PUBLISHED, ROLES, ranked
+from benchmarks.lm.corpora import PAIRS
+from benchmarks.lm.experiments import BIG_LIMIT, OUTPUT_LAYERS
+from benchmarks.lm.rows import results
+from benchmarks.lm.spread import Seeds, values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLOURS = {"standard": "#444444", "margin 2": "#d95f0e", "margin 4": "#2166ac"}
+ROLE_COLOURS = ("#2166ac", "#1b7837", "#d95f0e")
+STYLE: dict[str, Any] = {
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "svg.hashsalt": "thresher",  # the same code draws the same bytes
+}
+
+
+def draw(folder: Path) -> None:
+    """Every picture there are rows for."""
+    import matplotlib as mpl  # noqa: PLC0415 (an extra, slow to import)
+
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        for name, picture in PICTURES.items():
+            figure = picture()
+            if figure is not None:
+                figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+
+
+def shakespeare() -> "Figure | None":
+    """The validation loss of popular and of rare characters while models are trained."""
+    found = results("shakespeare")
+    rows = [row for row in COLOURS if row in found]
+    chosen = [row for row in found if row not in COLOURS and len(found[row]) > 1]
+    if not rows:
+        return None
+    figure, panels = _panels(3, 4.0)
+    titles = {"validation_loss": "all", "ranks 1-10": "ranks 1–10", "ranks 41-50": "ranks 41–50"}
+    for axes, (key, title) in zip(panels, titles.items(), strict=True):
+        for row in rows + chosen:
+            steps, losses = _curve(found[row], key)
+            style = {"color": COLOURS[row]} if row in COLOURS else {"linestyle": "--"}
+            axes.plot(steps, losses, label=row, linewidth=1.5, **style)
+        axes.set(title=title, xlabel="step", ylabel="validation loss, nats")
+    panels[0].legend(fontsize=7)
+    return figure
+
+
+def _curve(seeds: Seeds, key: str) -> tuple[list[float], list[float]]:
+    logs = [each["log"] for each in seeds.values()]
+    steps = [line["step"] for line in logs[0]]
+    return steps, [mean(log[i][key] for log in logs) for i in range(len(steps))]
+
+
+def roles() -> "Figure | None":
+    """The share of each role in what a character received, from the most frequent on."""
+    found = results("shakespeare")
+    rows = [row for row in COLOURS if row in found]
+    if not rows:
+        return None
+    figure, panels = _panels(len(rows), 4.0)
+    for axes, row in zip(panels, rows, strict=True):
+        shares = [_role_shares(each) for each in found[row].values()]
+        heights = [[mean(column) for column in zip(*role, strict=True)] for role in zip(*shares)]  # noqa: B905
+        ranks = range(1, len(heights[0]) + 1)
+        axes.stackplot(ranks, heights, colors=ROLE_COLOURS, labels=list(ROLES.values()), alpha=0.85)
+        axes.set(title=row, xlim=(1, len(ranks)), ylim=(0, 1), xlabel="rank of the character")
+    panels[0].set_ylabel("share of gradient norms")
+    handles, names = panels[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _role_shares(result: Any) -> list[list[float]]:
+    order = ranked(result, 1, len(result["counts"]))
+    sums = [sum(result["roles"][role][token] for role in ROLES) for token in order]
+    return [
+        [result["roles"][role][token] / total for token, total in zip(order, sums, strict=True)]
+        for role in ROLES
+    ]
+
+
+def two_languages() -> "Figure | None":
+    """Every row as a point: the big language's perplexity and the small one's."""
+    found = results("two-languages")
+    if not found:
+        return None
+    figure, (axes,) = _panels(1, 7.5)
+    for row, seeds in found.items():
+        at = [_perplexity(seeds, text) for text in ("big", "small")]
+        axes.plot(
+            *at,
+            "o" if len(seeds) > 1 else ".",
+            color="#2166ac" if "margin" in row or "norm" in row else "#444444",
+        )
+        axes.annotate(row, at, xytext=(4, 2), textcoords="offset points", fontsize=6)
+    axes.plot(
+        5.25,
+        PUBLISHED["norm-scaled margin, separated embeddings"][1],
+        "*",
+        color="#d95f0e",
+        markersize=11,
+    )
+    axes.annotate(
+        "best published",
+        (5.25, 6.11),
+        xytext=(6, -9),
+        textcoords="offset points",
+        color="#d95f0e",
+        fontsize=7,
+    )
+    axes.axvline(BIG_LIMIT, color="0.8", linewidth=1, zorder=0)
+    axes.set(xlabel="perplexity of the big language", ylabel="perplexity of the small language")
+    return figure
+
+
+def _perplexity(seeds: Seeds, text: str) -> float:
+    return mean(values(seeds, lambda each: each["best"][text]["perplexity_at_temperature"]))
+
+
+def output_layers() -> "Figure | None":
+    """Perplexity against tokens a second."""
+    found = results("output-layers")
+    speed = results("speed").get("output layers, GPU", {}).get(0)
+    rows = [
+        row
+        for row in OUTPUT_LAYERS.rows
+        if speed and row in found and row in speed["tokens_per_second"]
+    ]
+    if not (rows and speed):
+        return None
+    figure, (axes,) = _panels(1, 7.0)
+    for row in rows:
+        rate = mean(values(found[row], lambda each: each["best"]["all"]["perplexity"]))
+        at = speed["tokens_per_second"][row] / 1e6, rate
+        axes.plot(*at, "o", color="#2166ac")
+        axes.annotate(row, at, xytext=(5, 3), textcoords="offset points", fontsize=7)
+    axes.set(
+        xlabel="million tokens a second, training on a GPU", ylabel="test perplexity", yscale="log"
+    )
+    return figure
+
+
+def classes() -> "Figure | None":
+    """The speed-up of classes, beside the line of √V / 2."""
+    speeds = results("speed")
+    found = {kind: speeds.get(f"classes, {kind}", {}).get(0) for kind in ("GPU", "CPU")}
+    if not any(found.values()):
+        return None
+    figure, (axes,) = _panels(1, 5.0)
+    for kind, measured in found.items():
+        if measured:
+            sizes = [int(size) for size in measured["vocabularies"]]
+            ups = [each["speed_up"] for each in measured["vocabularies"].values()]
+            axes.plot(sizes, ups, "o-", label=f"measured, {kind}")
+    axes.plot(sizes, [math.sqrt(size) / 2 for size in sizes], "--", color="0.6", label="√V / 2")
+    axes.set(xscale="log", yscale="log", xlabel="vocabulary", ylabel="times faster than full")
+    axes.legend()
+    return figure
+
+
+def vocabularies() -> "Figure | None":
+    """Bits per byte against Rényi efficiency, a point for each seed."""
+    found = results("vocabularies")
+    if not found:
+        return None
+    figure, (axes,) = _panels(1, 5.0)
+    for size in PAIRS:
+        seeds = found.get(str(size), {})
+        for each in seeds.values():
+            axes.plot(
+                each["efficiency"],
+                each["best"]["all"]["bits_per_byte"],
+                "o",
+                color="#2166ac",
+                markersize=4,
+            )
+        if seeds:
+            at = (each["efficiency"], each["best"]["all"]["bits_per_byte"])
+            axes.annotate(f"{size:,}", at, xytext=(6, 0), textcoords="offset points", fontsize=8)
+    axes.set(xlabel="Rényi efficiency of the tokens", ylabel="test bits per byte")
+    return figure
+
+
+def _panels(count: int, width: float) -> tuple["Figure", list[Any]]:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    figure = Figure(figsize=(width * count, 3.4), layout="constrained")
+    return figure, list(figure.subplots(1, count, squeeze=False).flat)
+
+
+PICTURES: dict[str, Callable[[], "Figure | None"]] = {
+    "lm-shakespeare": shakespeare,
+    "lm-roles": roles,
+    "lm-two-languages": two_languages,
+    "lm-output-layers": output_layers,
+    "lm-classes": classes,
+    "lm-vocabularies": vocabularies,
+}

@@ -1,0 +1,38 @@
+"""Figures over seeds: a mean and how far they lie apart."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import mean, stdev
+
+from benchmarks.lm.rows import Result
+
+MISSING = "not measured"
+
+Seeds = Mapping[int, Result]
+Figure = Callable[[Result], float]
+
+
+def values(seeds: Seeds, figure: Figure) -> list[float]:
+    """A figure of every seed."""
+    return [figure(seeds[seed]) for seed in sorted(seeds)]
+
+
+def spread(seeds: Seeds | None, figure: Figure, digits: int = 3) -> str:
+    """Mean±standard deviation, or that there is nothing."""
+    if not seeds:
+        return MISSING
+    found = values(seeds, figure)
+    middle = f"{mean(found):.{digits}f}"
+    return f"{middle}±{stdev(found):.{digits}f}" if len(found) > 1 else middle
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, numbers to the right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *lines])
+
+
+def named(row: str, seeds: Seeds | None) -> str:
+    """A row's name, with the number of its seeds where they are fewer than three."""
+    if not seeds or len(seeds) >= 3:
+        return row
+    return f"{row} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''})"
