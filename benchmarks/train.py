@@ -3,24 +3,26 @@
     python -m benchmarks.train -o models [--only default] [--seeds 0 1 2]
 
 Each is a folder `row-seed`; one that is there is kept. Row "default", seed 0, is the built-in
-English model.
+English model. What it took is written to benchmarks/results/training/.
 """
 
 import argparse
 import json
-import resource
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
 
-from benchmarks.data import raw_english
+from benchmarks.data import ROOT, raw_english
 from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.finder import EntityFinder
 from thresher.entities.fitting import Beliefs
 from thresher.entities.settings import Settings
+
+
+TIMES = ROOT / "benchmarks" / "results" / "training"
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,22 @@ def train_row(
         settings=Settings(seed=seed, **row.settings),
         beliefs=row.beliefs,
     )
+    seconds = time.perf_counter() - started
     finder.save(folder)
-    print(
-        f"{folder.name:24s} {time.perf_counter() - started:6.1f} s"
-        f"  threshold {finder.threshold:.2f}  {finder.model.trust}",
-        flush=True,
-    )
+    figures = {
+        "device": _device_name(encoder.device),
+        "seconds": round(seconds, 1),
+        "sentences": len(sentences),
+        "words": sum(map(len, sentences)),
+        "threshold": round(finder.threshold, 3),
+    }
+    TIMES.mkdir(parents=True, exist_ok=True)
+    (TIMES / f"{folder.name}.json").write_text(json.dumps(figures) + "\n", encoding="utf-8")
+    print(f"{folder.name:24s} {figures}", flush=True)
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU"
 
 
 def _encoder(weights: str | None) -> Encoder:
@@ -84,8 +96,6 @@ def main() -> None:
     for name in options.only:
         for seed in options.seeds:
             train_row(name, seed, sentences, encoder, options.out)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(json.dumps({"device": str(encoder.device), "peak_gib": round(peak, 2)}))
 
 
 if __name__ == "__main__":

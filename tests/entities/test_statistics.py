@@ -116,9 +116,38 @@ def test_repetition_does_not_see_case(sentences, ordinary):
     assert repeated(sentences, ordinary) == repeated(lowered, ordinary)
 
 
+def test_words_common_in_general_are_ordinary_though_this_text_repeats_them():
+    sentences = [["the", "hamster", "Sobol", "and", "its", "hamster", "Sobol"]] * 3
+    without, given_common = (
+        WordStatistics.of(sentences, common=common).ordinary_words()
+        for common in (frozenset(), frozenset(["hamster", "7", "@anna"]))
+    )
+    assert given_common == without | {"hamster"}
+
+
+def test_a_word_that_mostly_introduces_an_address_is_never_a_name():
+    sentences = [["RT", "@anna", "see", "Rome"]] * 3 + [["So", "RT", "Rome", "@anna"]]
+    never = WordStatistics.of(sentences).never_names()
+    assert "rt" in never
+    assert not never & {"rome", "see", "so", "@anna"}
+
+
+@pytest.mark.parametrize(("passages", "never"), [(10, {"i"}), (9, set())])
+def test_a_capital_that_comes_everywhere_is_grammar(passages, never):
+    sentences = [["so", "I", "saw", "the", f"Word{i}"] for i in range(PASSAGE * passages)]
+    assert WordStatistics.of(sentences).never_names() == never
+
+
+def test_a_name_in_a_few_passages_stays_possible():
+    passage = [["so", "we", "saw", "it"]] * (PASSAGE - 1)
+    sentences = [*passage, ["so", "we", "saw", "Rome"]] * 5 + [*passage, passage[0]] * 20
+    assert WordStatistics.of(sentences).never_names() == set()
+
+
 def test_of_nothing_there_is_nothing():
     statistics = WordStatistics.of([])
     assert (statistics.total_passages, statistics.ordinary_words()) == (0, frozenset())
+    assert statistics.never_names() == frozenset()
     assert repeated([], set()) == []
     assert repeated([[], ["anna"], []], set()) == [False]
 

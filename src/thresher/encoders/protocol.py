@@ -89,6 +89,11 @@ class Encoder(Protocol):
         """Where the encoder computes."""
         ...
 
+    @property
+    def common_words(self) -> frozenset[str]:
+        """Words that are one token each: common in the text its tokens were made from."""
+        ...
+
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Sentences, each a sequence of words, as tokens on the encoder's device."""
         ...

@@ -15,6 +15,7 @@ from transformers.utils import logging
 
 from thresher.encoders.attention import attending_twin, incoming_and_outgoing
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.vocabulary import whole_words
 from thresher.encoders.windows import windows
 from thresher.errors import InputError
 
@@ -72,6 +73,11 @@ class SentenceBert:
     def device(self) -> torch.device:
         """Where it computes."""
         return self._device
+
+    @property
+    def common_words(self) -> frozenset[str]:
+        """Words that are one token each."""
+        return whole_words(self._words_to_tokens.get_vocab(with_added_tokens=False))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokens of case-folded words, in windows of at most 256."""

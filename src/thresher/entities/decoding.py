@@ -1,13 +1,15 @@
 """From word scores to spans.
 
 A candidate is a run of words that might belong together. Words join a run well below the
-threshold, so a name keeps its plainer parts ("Hancock Pond"), and short joining words are crossed
-("University of Texas").
+threshold, so a name keeps its plainer parts ("Hancock Pond"); a short joining word or an initial
+between two of them is crossed ("University of Texas", "Thomas A Edison").
 
 Three things must be right about a span: that it is an entity, where it begins and where it ends.
 With p the probability of its best word, and those of the words just outside, its score is
 
-    p³ (1 − p_before) (1 − p_after)
+    ⅘ p² (1 − p_before) (1 − p_after)
+
+Of candidates beyond all doubt, four in five are entities to the letter of somebody's guideline.
 """
 
 from collections.abc import Sequence, Set
@@ -17,12 +19,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.casing import Casing, casing
 from thresher.entities.views import Scores
 from thresher.entities.word_lists import ARTICLES, JOINERS
 from thresher.text.annotations import Span
 from thresher.text.words import Sentence
 
 JOINS_ABOVE = 0.22
+SUREST = 0.8
 _LONGEST_JOINT = 2  # words
 
 
@@ -47,11 +51,12 @@ def candidates(
     if len(words) != len(scores):
         raise ValueError(f"one score per word: {len(words)} words, {len(scores)} scores")
     folded = [word.casefold() for word in words]
-    joins = _bridged(folded, scores >= JOINS_ABOVE)
+    joins = _bridged(words, scores >= JOINS_ABOVE)
     found = []
     for run in _runs(joins):
         start, end = _trimmed(folded, *run, not_names)
         if start < end:
+            start -= _has_own_article(words, start)
             found.append(Candidate(start, end, _span_score(scores, start, end)))
     return found
 
@@ -60,7 +65,7 @@ def _span_score(scores: Scores, start: int, end: int) -> float:
     best = float(scores[start:end].max())
     before = float(scores[start - 1]) if start > 0 else 0.0
     after = float(scores[end]) if end < len(scores) else 0.0
-    return best**3 * (1 - before) * (1 - after)
+    return SUREST * best**2 * (1 - before) * (1 - after)
 
 
 def _bridged(words: Sequence[str], joins: NDArray[np.bool_]) -> list[bool]:
@@ -68,9 +73,23 @@ def _bridged(words: Sequence[str], joins: NDArray[np.bool_]) -> list[bool]:
     closed: list[bool] = joins.tolist()
     for left, right in pairwise(np.flatnonzero(joins).tolist()):
         gap = words[left + 1 : right]
-        if len(gap) <= _LONGEST_JOINT and all(word in JOINERS for word in gap):
+        if len(gap) <= _LONGEST_JOINT and all(map(_joins, gap)):
             closed[left + 1 : right] = [True] * len(gap)
     return closed
+
+
+def _joins(word: str) -> bool:
+    """Whether it is a joining word or an initial: "Thomas A Edison", "george w. bush"."""
+    letter = word.rstrip(".")
+    initial = len(letter) == 1 and letter.isalpha() and word not in ("a", "i", "I")
+    return initial or word.casefold() in JOINERS
+
+
+def _has_own_article(words: Sequence[str], start: int) -> bool:
+    """Whether an article just before is part of the name: "in The Forge", but "The Forge is"."""
+    if start == 0 or words[start - 1].casefold() not in ARTICLES:
+        return False
+    return casing(words)[start - 1] is Casing.CAPITAL
 
 
 def _runs(joins: Sequence[bool]) -> list[tuple[int, int]]:

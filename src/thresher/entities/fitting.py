@@ -84,7 +84,7 @@ class Beliefs:
 
     priors: Sequence[str] = ("repetition", "casing")
     names: Set[str] = field(default=frozenset(), repr=False)
-    not_names: Set[str] = field(default=ENGLISH_NOT_NAMES, repr=False)
+    not_names: frozenset[str] = field(default=ENGLISH_NOT_NAMES, repr=False)
     rates: Mapping[str, float] = field(default_factory=dict)
     selected: float | None = None
 
@@ -93,6 +93,10 @@ class Beliefs:
             if name not in PRIORS:
                 raise InputError(f"unknown prior {name!r}; choose from {', '.join(PRIORS)}")
         object.__setattr__(self, "not_names", frozenset(self.not_names) - self.names)
+
+    def all_not_names(self, statistics: WordStatistics) -> frozenset[str]:
+        """Words known not to be names, and those that the text shows not to be."""
+        return self.not_names | statistics.never_names() - self.names
 
     def opinions(
         self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
@@ -106,7 +110,7 @@ class Beliefs:
         chain: list[Prior] = [
             LetterlessPrior(),
             WordListPrior(self.names, 1.0),
-            WordListPrior(self.not_names, 0.0),
+            WordListPrior(self.all_not_names(statistics), 0.0),
         ]
         if self.rates or self.selected is not None:
             chain.append(ExpectationPrior(statistics, self.rates, self.selected))
@@ -125,23 +129,29 @@ class RawText:
     statistics: WordStatistics
     prior: NDArray[np.float32]
     ordinary: frozenset[str]
-    not_names: Set[str]
+    not_names: frozenset[str]
     seen: Observations
 
     @classmethod
     def of(
-        cls, sentences: Sequence[Sequence[str]], beliefs: Beliefs, settings: Settings
+        cls,
+        sentences: Sequence[Sequence[str]],
+        beliefs: Beliefs,
+        settings: Settings,
+        *,
+        common: Set[str] = frozenset(),
     ) -> "RawText":
-        """Read the sentences with these beliefs."""
-        statistics = WordStatistics.of(sentences)
+        """Read the sentences with these beliefs; `common` words are known to be so in general."""
+        statistics = WordStatistics.of(sentences, common=common)
         ordinary = statistics.ordinary_words()
+        not_names = beliefs.all_not_names(statistics)
         return cls(
             sentences=sentences,
             statistics=statistics,
             prior=beliefs.opinions(sentences, statistics, settings),
             ordinary=ordinary,
-            not_names=beliefs.not_names,
-            seen=Observations.of(sentences, ordinary=ordinary, not_names=beliefs.not_names),
+            not_names=not_names,
+            seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names),
         )
 
     def judge(self) -> NDArray[np.float32]:
@@ -161,6 +171,7 @@ class Fitted:
     heads: tuple[Head, ...]
     entity: int
     ordinary: frozenset[str]
+    not_names: frozenset[str]
     reports: tuple[EpochReport, ...]
 
 
@@ -183,7 +194,7 @@ def fit_selector(
             f"{words:,} words are few to learn from: expect a rough model below {FEW_WORDS:,}"
         )
     settings = long_enough(settings, len(sentences))
-    raw = RawText.of(sentences, beliefs, settings)
+    raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
     units = Units.of(settings.features, encoder, sentences)
     vectors = _vectors(encoder, sentences, settings.features, units, work, mark, resume, progress)
@@ -204,7 +215,7 @@ def conclude(
     gates = [corpus.units.largest(gate_scores(each, corpus.vectors, device)) for each in saved]
     heads = tuple(_head(raw, each, gate) for each, gate in zip(saved, gates, strict=True))
     entity = best_agreement(gates, raw.judge()) if len(heads) > 1 else 0
-    return Fitted(heads, entity, raw.ordinary, tuple(reports))
+    return Fitted(heads, entity, raw.ordinary, raw.not_names, tuple(reports))
 
 
 def _head(raw: RawText, selector: Selector, gate: Scores) -> Head:

@@ -58,7 +58,7 @@ class FinderModel:
             layer=encoder.layer,
             heads=fitted.heads,
             ordinary=fitted.ordinary,
-            not_names=frozenset(beliefs.not_names),
+            not_names=fitted.not_names,
             features=settings.features,
             entity=fitted.entity,
             learned_from={

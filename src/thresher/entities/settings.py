@@ -56,7 +56,7 @@ class Settings:
     temperature: float = 0.07
     contrast_share: float = 0.1
     target_rate: float | None = None
-    repeated_rate: float = 0.7
+    repeated_rate: float = 1.0
     rare_rate: float = 0.3
     seed: int = 0
 
