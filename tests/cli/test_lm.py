@@ -60,6 +60,14 @@ def test_a_trained_model_is_told_in_one_line(novel, tmp_path, run):
     assert [file.name for file in tmp_path.iterdir()] == ["my-lm"]
 
 
+def test_the_log_goes_to_tensorboard_too(novel, tmp_path, run):
+    pytest.importorskip("tensorboard")
+    folder, board = tmp_path / "my-lm", tmp_path / "board"
+    told = run("lm", "train", novel, "-o", folder, *QUICK, "--quiet", "--tensorboard", board)
+    assert (told.status, told.err) == (0, "")
+    assert [file.name[:6] for file in board.iterdir()] == ["events"]
+
+
 def test_the_options_reach_the_model(novel, tmp_path, run):
     folder = tmp_path / "my-lm"
     options = ["--tokens", "bpe", "--vocabulary", 280, "--objective", "masked", "--margin", "2:4"]

@@ -1,4 +1,7 @@
+import importlib.util
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -85,3 +88,18 @@ def test_the_trainer_takes_it(tmp_path):
     assert trainer.state.log_history[0]["loss"] == pytest.approx(loss.item(), rel=1e-3)
     plain = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
     assert loss < plain - 0.01
+
+
+def test_the_example_runs_and_learns(capsys, monkeypatch):
+    pytest.importorskip("accelerate")
+    path = Path(__file__).parents[2] / "examples" / "trainer_margin_loss.py"
+    spec = importlib.util.spec_from_file_location("trainer_margin_loss", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    monkeypatch.setattr(example, "STEPS", 60)
+    example.main()
+    losses = [float(each) for each in re.findall(r": ([\d.]+) nats", capsys.readouterr().out)]
+    assert len(losses) == 2
+    assert losses[0] != losses[1]
+    characters = len(set(path.with_name("harbour.txt").read_text(encoding="utf-8")))
+    assert max(losses) < math.log(characters) - 0.5

@@ -192,6 +192,15 @@ EvaluateEvery = Annotated[
         "default 250.",
     ),
 ]
+TensorBoard = Annotated[
+    Path | None,
+    typer.Option(
+        "--tensorboard",
+        metavar="FOLDER",
+        rich_help_panel=_LEARNING,
+        help="Also write the log there, for TensorBoard.",
+    ),
+]
 Precision = Annotated[
     str | None,
     typer.Option(

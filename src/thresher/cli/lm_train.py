@@ -49,6 +49,7 @@ def train(
     no_embedding_decay: options.NoEmbeddingDecay = False,
     label_smoothing: options.LabelSmoothing = None,
     evaluate_every: options.EvaluateEvery = None,
+    tensorboard: options.TensorBoard = None,
     precision: options.Precision = None,
     seed: options.Seed = None,
 ) -> None:
@@ -62,8 +63,7 @@ def train(
     5 %, and is measured on the last 5 %. After Ctrl-C the same command with
     --resume goes on, to the same model.
     """
-    from thresher.lm.fitting import SpoiledRunError, fit_language_model  # noqa: PLC0415 (torch)
-    from thresher.lm.settings import TrainingSettings  # noqa: PLC0415
+    from thresher.lm.settings import TrainingSettings  # noqa: PLC0415 (torch; help does without)
     from thresher.lm.transformer import Shape  # noqa: PLC0415
 
     check_place(output, force=force)
@@ -88,29 +88,40 @@ def train(
     where = chosen_device(device)
     with shown(quiet=quiet) as progress:
         text = joined(progress.counted(texts, "text"))
-    with kept_work(output, resume=resume) as work, training_shown(quiet=quiet) as on_progress:
-        try:
-            learned = fit_language_model(
-                text,
-                tokens=tokens,
-                vocabulary=vocabulary,
-                shape=shape,
-                output=output_layer,
-                tied=not untied,
-                settings=settings,
-                device=where,
-                work=work,
-                resume=resume,
-                on_progress=on_progress,
-            )
-        except SpoiledRunError as error:
-            raise _told_with_what_is_left(error, error.learned, output) from error
-        learned.write(output)
+    learned = _trained(
+        text,
+        output,
+        resume=resume,
+        quiet=quiet,
+        tokens=tokens,
+        vocabulary=vocabulary,
+        shape=shape,
+        output=output_layer,
+        tied=not untied,
+        settings=settings,
+        device=where,
+        tensorboard=tensorboard,
+    )
     if as_json:
         print_line(json.dumps(_summary(output, learned)))
     elif not quiet:
         print_line(_in_words(output, learned))
     problems.conclude()
+
+
+def _trained(text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any) -> "LearnedModel":
+    """The model, once it is in its folder; `how` is for `fit_language_model`."""
+    from thresher.lm.fitting import SpoiledRunError, fit_language_model  # noqa: PLC0415 (torch)
+
+    with kept_work(folder, resume=resume) as work, training_shown(quiet=quiet) as on_progress:
+        try:
+            learned = fit_language_model(
+                text, work=work, resume=resume, on_progress=on_progress, **how
+            )
+        except SpoiledRunError as error:
+            raise _told_with_what_is_left(error, error.learned, folder) from error
+        learned.write(folder)
+    return learned
 
 
 def _given(**values: Any) -> dict[str, Any]:

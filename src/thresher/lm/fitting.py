@@ -14,10 +14,12 @@ from thresher.lm.learned import LearnedModel, log_as_csv
 from thresher.lm.model import Architecture
 from thresher.lm.settings import TrainingSettings
 from thresher.lm.splits import split_text
+from thresher.lm.tensorboard_log import tensorboard_log
 from thresher.lm.tokens import Characters, Tokens, learn_tokens, token_counts
 from thresher.lm.training import (
     DivergedError,
     Progress,
+    Row,
     TrainingData,
     TrainingState,
     task_of,
@@ -48,13 +50,15 @@ def fit_language_model(
     device: torch.device | str = "cpu",
     work: Path | None = None,
     resume: bool = False,
+    tensorboard: Path | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> LearnedModel:
     """Train on the first 90 % of a text, choose by the next 5 %, report on the last 5 %.
 
     Byte pairs and words are learned from the training part; characters from all of it, so that each
     has a row. With a `work` folder the run is saved there at every evaluation, beside a log that
-    can be looked at; with `resume` it goes on from there, to the same result.
+    can be looked at; with `resume` it goes on from there, to the same result. The same log goes to
+    a `tensorboard` folder, where one is named.
     """
     settings = settings or TrainingSettings()
     parts = split_text(text)
@@ -65,13 +69,14 @@ def fit_language_model(
     data = TrainingData(ids["train"], ids["validation"], counts)
     architecture = Architecture(learned.vocabulary, shape or Shape(), output, tied)
     state = TrainingState.new(architecture, settings, counts, device=device)
-    keep = _keeper(state, data, settings, work, resume=resume)
 
     def finished() -> LearnedModel:
         return _finished(state, data, learned, settings, ids["test"], parts.test)
 
     try:
-        train(state, data, settings, on_progress=on_progress, after_evaluation=keep)
+        with tensorboard_log(tensorboard) as add_row:
+            keep = _keeper(state, data, settings, work, add_row, resume=resume)
+            train(state, data, settings, on_progress=on_progress, after_evaluation=keep)
     except DivergedError as error:
         best = None
         if state.best:
@@ -90,12 +95,13 @@ def _keeper(
     data: TrainingData,
     settings: TrainingSettings,
     work: Path | None,
+    add_row: Callable[[Row], None],
     *,
     resume: bool,
 ) -> Callable[[TrainingState], None]:
     """What saves a state in the work folder, after the state there has been taken up."""
     if work is None:
-        return lambda state: None
+        return lambda state: add_row(state.log[-1])
     mark = run_mark(state, data, settings)
     if resume:
         load_checkpoint(work / CHECKPOINT, state, mark)
@@ -103,6 +109,7 @@ def _keeper(
     def keep(state: TrainingState) -> None:
         save_checkpoint(work / CHECKPOINT, state, mark)
         write_file(work / LOG, log_as_csv(state.log).encode())
+        add_row(state.log[-1])
 
     return keep
 
