@@ -13,7 +13,8 @@ SOURCE = Path(thresher.__file__).parent
 # A room may import the rooms before it; `entities` reaches language models through `encoders`.
 ROOMS = ["maths", "text", "lm", "encoders", "entities", "integrations", "web", "cli"]
 FORBIDDEN = {("entities", "lm"), ("text", "maths"), ("maths", "text")}
-GROUND = {"errors", "folders"}  # modules beside the rooms that every room may use
+# Modules beside the rooms that every room may use.
+GROUND = {"checkpoint_files", "errors", "folders"}
 
 
 def imported_modules(path: Path) -> set[str]:

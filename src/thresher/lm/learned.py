@@ -13,9 +13,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from thresher.checkpoint_files import tensors_under
 from thresher.errors import InputError
 from thresher.folders import write_folder
-from thresher.lm.checkpoints import tensors_under
 from thresher.lm.evaluation import Evaluation, TokenSums
 from thresher.lm.gradients import ROLES, RoleGradients
 from thresher.lm.model import Architecture, LanguageModel

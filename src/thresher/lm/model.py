@@ -107,6 +107,16 @@ class LanguageModel(nn.Module):
         """Take over what `weights` gave, checked against this model's own shapes."""
         if self.architecture.tied:
             weights = weights | {"output.weight": weights.get("embedding", torch.empty(0))}
+        own = self.state_dict()
+        for name in sorted(own.keys() | weights.keys()):
+            has, needs = (
+                tuple(state[name].shape) if name in state else None for state in (weights, own)
+            )
+            if has != needs:
+                raise ValueError(
+                    f"weights of another configuration: {name} has the shape {has}, "
+                    f"the model's own {needs}"
+                )
         self.load_state_dict(weights)
 
 
