@@ -21,7 +21,6 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.fitting import Beliefs
 from thresher.entities.settings import Settings
 
-
 TIMES = ROOT / "benchmarks" / "results" / "training"
 
 
