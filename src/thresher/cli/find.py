@@ -13,7 +13,7 @@ from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Field, Format, Model, Quiet, Sources, Threshold
 from thresher.cli.output import opened
 from thresher.cli.progress import remark, shown
-from thresher.cli.values import one_of
+from thresher.cli.values import one_of, whole_number
 from thresher.errors import InputError
 from thresher.text.sources import find_sources
 
@@ -47,6 +47,16 @@ OutputFile = Annotated[
     ),
 ]
 
+Selector = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole_number(low=1),
+        metavar="K",
+        help="Of a model with several selectors, find by this one; by default the one that was "
+        "chosen for entities.",
+    ),
+]
+
 
 def find(
     sources: Sources,
@@ -55,6 +65,7 @@ def find(
     output: OutputFile = None,
     model: Model = None,
     threshold: Threshold = None,
+    selector: Selector = None,
     field: Field = "text",
     device: Device = None,
     quiet: Quiet = False,
@@ -78,6 +89,8 @@ def find(
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     documents = chain([next(texts)], texts)  # so that "nothing to read" needs no model
     finder = load_finder(model, device=device, quiet=quiet)
+    if selector is not None:
+        finder = finder.with_selector(selector)
     form = to or _default_format(output)
     with shown(quiet=quiet or (output is None and sys.stdout.isatty())) as progress:
         counted = progress.counted(documents, "finding")

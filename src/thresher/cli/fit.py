@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import thresher
 from thresher.cli import fit_options as options
+from thresher.cli import fit_switches
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_encoder
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
@@ -41,9 +42,17 @@ def fit(
     seed: options.Seed = None,
     contrast: options.Contrast = None,
     contrast_share: options.ContrastShare = None,
+    sparsity: options.Sparsity = None,
     target_rate: options.TargetRate = None,
     gates_at: options.GatesAt = None,
     form: options.Form = None,
+    unit: fit_switches.Unit = None,
+    attention: fit_switches.Attention = None,
+    filter_: fit_switches.Filter = None,
+    selectors: fit_switches.Selectors = None,
+    relation: fit_switches.Relation = None,
+    divergence: fit_switches.Divergence = None,
+    divergence_cap: fit_switches.DivergenceCap = None,
 ) -> None:
     """Learn to find entities from raw text, with no labels.
 
@@ -64,10 +73,20 @@ def fit(
             seed=seed,
             contrast=contrast,
             contrast_share=contrast_share,
-            target_rate=target_rate,
             gates_at=gates_at,
             form=form,
-        )
+        ),
+        **fit_switches.switches(
+            unit=unit,
+            attention=attention,
+            filter_=filter_,
+            selectors=selectors,
+            sparsity=sparsity,
+            target_rate=target_rate,
+            relation=relation,
+            weight=divergence,
+            cap=divergence_cap,
+        ),
     )
     beliefs = thresher.Beliefs(
         **_given(
@@ -122,6 +141,8 @@ def _summary(
         "selected": _selected_share(finder, sentences),
         "threshold": finder.threshold,
         "trust": asdict(finder.model.trust),
+        "selectors": len(finder.model.heads),
+        "selector": finder.model.entity + 1,
         "warnings": warnings,
     }
 
@@ -137,8 +158,10 @@ def _selected_share(finder: "EntityFinder", sentences: list[list[str]]) -> float
 
 def _in_words(summary: dict[str, Any]) -> str:
     trust = ", ".join(f"{view} {value:+.2f}" for view, value in summary["trust"].items())
+    several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"
     return (
         f"{summary['model']}: learned from {summary['words']:,} words in "
         f"{summary['sentences']:,} sentences; selects {summary['selected']:.1%} of words; "
         f"threshold {summary['threshold']:.2f}; trust (log-odds) {trust}"
+        + (several if summary["selectors"] > 1 else "")
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from thresher.cli.fit_switches import rate_or_none
 from thresher.cli.values import StatedRate, number, one_of, share, stated_rate, whole_number
 
 PRIORS = ("casing", "repetition", "rarity", "none")
@@ -115,13 +116,23 @@ ContrastShare = Annotated[
         help="The share of batches on which that is computed.",
     ),
 ]
-TargetRate = Annotated[
-    float | None,
+Sparsity = Annotated[
+    list[float] | None,
     typer.Option(
-        parser=share,
+        parser=number(low=0),
+        metavar="WEIGHT",
+        rich_help_panel=_LEARNING,
+        help="The weight of few open gates; may be repeated, once for each selector.",
+    ),
+]
+TargetRate = Annotated[
+    list[float] | None,
+    typer.Option(
+        parser=rate_or_none,
         metavar="RATE",
         rich_help_panel=_LEARNING,
-        help="Hold the share of open gates there, by a Lagrangian.",
+        help="Hold the share of open gates there, by a Lagrangian; may be repeated, a rate or "
+        "none for each selector.",
     ),
 ]
 GatesAt = Annotated[

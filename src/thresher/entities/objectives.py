@@ -80,6 +80,16 @@ def sparsity(z: Tensor) -> Tensor:
     return z.mean()
 
 
+def rate_divergence(prob_open: Tensor, rate: float) -> Tensor:
+    """KL from a coin of that rate to one of the mean P(open): the expected selection held at π.
+
+    Unlike sparsity it also opens gates, where they are open too rarely.
+    """
+    mean = prob_open.mean().clamp(1e-6, 1 - 1e-6)
+    odds = (rate * (rate / mean).log(), (1 - rate) * ((1 - rate) / (1 - mean)).log())
+    return odds[0] + odds[1]
+
+
 def continuity(z: Tensor, sentence_of_word: Tensor) -> Tensor:
     """Total variation within sentences: Σ |zᵢ₊₁ − zᵢ| / words."""
     together = sentence_of_word[1:] == sentence_of_word[:-1]

@@ -54,7 +54,7 @@ class DualModels:
     capped, one gate would open everywhere and the other nowhere.
 
     With "align" the prior teaches every selector, with "repel" the first alone: the others look
-    for what else carries a sentence.
+    for what else carries a sentence, and are held at their target rates from both sides.
 
     weight: λ_kl   cap: in nats   sparsity, target_rates: one for each selector, or none to use
     those of the settings; a target rate may be None

@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 
 from thresher.encoders.protocol import Encoder, TokenBatch
-from thresher.entities.objectives import agreement, continuity, contrast, sparsity
+from thresher.entities.objectives import (
+    agreement,
+    continuity,
+    contrast,
+    rate_divergence,
+    sparsity,
+)
 from thresher.entities.selector import Selector, seeded_selector
 from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
 from thresher.entities.vectors import Units
@@ -204,8 +210,12 @@ def _selector_terms(
 ) -> Terms:
     """The terms of one selector; those of what removal does if there is a batch for it."""
     terms: Terms = {}
-    if settings.dual is None or settings.dual.taught(number):
+    target = settings.target_rates[number]
+    taught = settings.dual is None or settings.dual.taught(number)
+    if taught:
         terms["agreement"] = (settings.agreement, agreement(gates, prior))
+    elif target is not None:  # nothing else would open the gates that another repels
+        terms["rate"] = (settings.agreement, rate_divergence(gates.prob_open(), target))
     if batch is not None:
         z = gates.rsample(generator=noise)
         rationale, complement = contrast(
@@ -219,7 +229,7 @@ def _selector_terms(
         terms["rationale"] = (settings.contrast, rationale)
         terms["complement"] = (-settings.contrast * settings.complement, complement)
         terms["continuity"] = (settings.continuity, continuity(z, batch.sentence_of_word))
-    if batch is not None or settings.target_rates[number] is not None:
+    if batch is not None or (taught and target is not None):
         weight = state.sparsity_weights[number]
         terms["sparsity"] = (weight, sparsity(gates.prob_open()))
     return terms
