@@ -1,0 +1,98 @@
+"""The rows of the switch benchmark: each changes one thing of the default, or a few together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from thresher.encoders import Encoder
+from thresher.entities.baselines import (
+    Baseline,
+    attention_scores,
+    capital_scores,
+    leave_one_out_scores,
+    rarity_scores,
+)
+from thresher.entities.fitting import Beliefs
+from thresher.entities.reading import Document
+from thresher.entities.settings import Settings
+from thresher.entities.switches import DualModels, FourierFilter
+
+BASELINE_RATE = 0.1  # the share of words of raw text that a baseline's threshold selects
+_NO_PRIOR = Beliefs(priors=("none",))
+_ALONE = {"contrast": 1.0, "contrast_share": 0.5, "target_rate": 0.12}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to train a finder, and the group it is drawn in."""
+
+    group: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    beliefs: Beliefs = field(default_factory=Beliefs)
+
+    def settings(self, seed: int) -> Settings:
+        return Settings(seed=seed, **self.changes)
+
+
+def _filter(kind: str, cutoff: float, upper: float = 1.0) -> dict[str, Any]:
+    return {"filter": FourierFilter(kind=kind, cutoff=cutoff, upper=upper)}
+
+
+def _align(selectors: int) -> DualModels:
+    return DualModels(selectors=selectors, relation="align", weight=1.0)
+
+
+def _repel(*rates: float | None) -> DualModels:
+    return DualModels(selectors=len(rates), relation="repel", target_rates=rates)
+
+
+ROWS = {
+    "default": Row("default"),
+    "pooled gates": Row("gates", {"gates_at": "pool"}),
+    "stretched gates": Row("gates", {"form": "stretched"}),
+    "continuous gates": Row("gates", {"form": "continuous"}),
+    "subword gates": Row("gates", {"unit": "subword"}),
+    "attention, mean": Row("attention", {"attention": "mean"}),
+    "attention, layer 1": Row("attention", {"attention": 1}),
+    "attention, layer 4": Row("attention", {"attention": 4}),
+    "low-pass .1": Row("Fourier", _filter("low", 0.1)),
+    "low-pass .5": Row("Fourier", _filter("low", 0.5)),
+    "high-pass .1": Row("Fourier", _filter("high", 0.1)),
+    "high-pass .5": Row("Fourier", _filter("high", 0.5)),
+    "band-pass .1-.5": Row("Fourier", _filter("band", 0.1, 0.5)),
+    "align 2": Row("dual", {"dual": _align(2)}),
+    "align 3": Row("dual", {"dual": _align(3)}),
+    "repel 2": Row("dual", {"dual": _repel(None, 0.15)}),
+    "repel 3": Row("dual", {"dual": _repel(None, 0.15, 0.15)}),
+    "repel 3, more contrast": Row(
+        "dual", {"dual": _repel(None, 0.15, 0.15), "contrast": 0.3, "contrast_share": 0.5}
+    ),
+    "repel 3, no prior": Row("dual", {**_ALONE, "dual": _repel(0.12, 0.12, 0.12)}, _NO_PRIOR),
+    "no contrast": Row("objective", {"contrast": 0.0}),
+    "more contrast": Row("objective", {"contrast_share": 0.5}),
+    "target rate .12": Row("objective", {"target_rate": 0.12}),
+    "no prior": Row("objective", _ALONE, _NO_PRIOR),
+    "no prior, pooled gates": Row("objective", {**_ALONE, "gates_at": "pool"}, _NO_PRIOR),
+    "align 2, attention": Row("together", {"dual": _align(2), "attention": "mean"}),
+    "align 2, subword gates": Row("together", {"dual": _align(2), "unit": "subword"}),
+    "subword gates, attention": Row("together", {"unit": "subword", "attention": "mean"}),
+}
+
+
+def _at_rate(scores: Any, sentences: Document) -> Baseline:
+    return Baseline(scores).at_rate(sentences[:: max(1, len(sentences) // 500)], BASELINE_RATE)
+
+
+BASELINES: dict[str, Callable[[Encoder, Document], Baseline]] = {
+    "capitalised runs": lambda encoder, sentences: Baseline(capital_scores),
+    "inverse document frequency": lambda encoder, sentences: _at_rate(
+        rarity_scores(sentences), sentences
+    ),
+    "leave one out, pool": lambda encoder, sentences: _at_rate(
+        leave_one_out_scores(encoder, gates_at="pool"), sentences
+    ),
+    "leave one out, input": lambda encoder, sentences: _at_rate(
+        leave_one_out_scores(encoder, gates_at="input"), sentences
+    ),
+    "attention received": lambda encoder, sentences: _at_rate(attention_scores(encoder), sentences),
+}
