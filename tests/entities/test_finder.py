@@ -91,6 +91,16 @@ def test_many_texts_give_what_each_gives_alone(english):
         assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-4)
 
 
+def test_documents_read_together_are_each_read_by_itself(english):
+    """The second repeats a rare word of the first, which must not count as a repetition."""
+    documents = [[["Zorblatt", "left", "."]], [], [["the", "zorblatt", "left", "."], ["So", "."]]]
+    together = english.read_all(documents)
+    assert [len(readings) for readings in together] == [1, 0, 2]
+    for document, readings in zip(documents, together, strict=True):
+        for reading, alone in zip(readings, english.read(document), strict=True):
+            np.testing.assert_allclose(reading.scores, alone.scores, atol=1e-5)
+
+
 def test_find_all_is_lazy(english, monkeypatch):
     monkeypatch.setattr(reading, "_WORDS_TOGETHER", 100)
 

@@ -14,11 +14,13 @@ from thresher.cli.evaluate import evaluate
 from thresher.cli.find import find
 from thresher.cli.fit import fit
 from thresher.cli.lm import lm
+from thresher.cli.serve import serve
 
 app = typer.Typer(add_completion=False, rich_markup_mode="rich")
 app.command()(find)
 app.command()(fit)
 app.command("eval")(evaluate)
+app.command()(serve)
 app.add_typer(lm, name="lm")
 
 
@@ -41,6 +43,7 @@ def thresher(
     thresher fit corpus/*.txt -o my-model      learn from raw text
     thresher find notes.txt --model my-model   use what was learned
     thresher eval gold.conll                   measure, where gold tags exist
+    thresher serve                             a page to paste text into
     thresher lm train corpus.txt -o my-lm      a language model from raw text
 
     Exit status: 0 if all went well, 1 if something failed or some input could

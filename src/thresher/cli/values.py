@@ -38,13 +38,18 @@ def number(*, low: float, high: float = float("inf")) -> Callable[[str], float]:
 share = number(low=0, high=1)
 
 
-def whole_number(*, low: int) -> Callable[[str], int]:
-    """A reader of a whole number that is at least `low`."""
+def whole_number(*, low: int, high: int | None = None) -> Callable[[str], int]:
+    """A reader of a whole number in [low, high]."""
 
     def read(value: str) -> int:
-        if value.isascii() and value.isdigit() and int(value) >= low:
-            return int(value)
-        raise typer.BadParameter(f"{value!r} is not a whole number of at least {low}")
+        if (
+            value.isascii()
+            and value.isdigit()
+            and low <= (number := int(value)) <= (high or number)
+        ):
+            return number
+        rule = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise typer.BadParameter(f"{value!r} is not a whole number {rule}")
 
     return read
 

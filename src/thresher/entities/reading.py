@@ -70,9 +70,13 @@ class TextFinder(ABC):
 
     def read(self, sentences: Document) -> list[Reading]:
         """Every sentence of one text with the scores of its words and all its candidates."""
-        if any(isinstance(words, str) for words in sentences):
+        return self.read_all([sentences])[0]
+
+    def read_all(self, documents: Sequence[Document]) -> list[list[Reading]]:
+        """`read` for several texts, which share batches and nothing else."""
+        if any(isinstance(words, str) for sentences in documents for words in sentences):
             raise InputError("a sentence is a list of words, not a string; for a text use find")
-        return self._read([sentences])[0]
+        return self._read(documents)
 
     def _threshold(self, threshold: float | None) -> float:
         if threshold is None:

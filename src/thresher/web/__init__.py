@@ -1,0 +1,1 @@
+"""A server and its page: thin, no logic of their own. Needs the extra `serve`."""

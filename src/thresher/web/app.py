@@ -1,0 +1,143 @@
+"""The server: what it answers, and what it refuses."""
+
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse, Response
+from starlette.middleware import Middleware
+
+from thresher import __version__
+from thresher.web.answers import found_in
+from thresher.web.exports import FORMATS
+from thresher.web.limits import BodyLimit
+from thresher.web.metrics import Measured, Metrics
+from thresher.web.page import page_routes
+from thresher.web.queue import ReadingQueue
+from thresher.web.reading import ReadText
+from thresher.web.refusals import REFUSALS, add_refusals
+from thresher.web.schema import (
+    Answer,
+    DownloadRequest,
+    FindRequest,
+    Health,
+    ModelInfo,
+    Models,
+    OneText,
+    SeveralTexts,
+)
+from thresher.web.shelf import Shelf
+
+MOST_BYTES = 1_000_000
+MOST_WAITING = 64
+
+_MEASURED = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
+
+
+def create_app(
+    shelf: Shelf, *, most_bytes: int = MOST_BYTES, most_waiting: int = MOST_WAITING
+) -> FastAPI:
+    """An application that finds entities with the models of a shelf.
+
+    most_bytes: of a request's body   most_waiting: requests that may be read or wait at once
+    """
+    queue = ReadingQueue(most=most_waiting)
+    metrics = Metrics(waiting=queue.__len__)
+    app = FastAPI(
+        title="Thresher",
+        version=__version__,
+        summary="Finds the entities of texts, learned with no labels.",
+        docs_url=None,  # FastAPI's pages load their parts from elsewhere
+        redoc_url=None,
+        middleware=[
+            Middleware(Measured, metrics=metrics, paths=_MEASURED),
+            Middleware(BodyLimit, most=most_bytes),
+        ],
+        routes=[*page_routes()],
+    )
+    add_refusals(app)
+    _add_finding(app, shelf, queue, metrics)
+    _add_status(app, shelf, metrics)
+    _name_models(app, shelf)
+    return app
+
+
+class _Asked(NamedTuple):
+    """What a request means."""
+
+    model: str
+    selector: int
+    threshold: float
+    read: list[ReadText]
+
+
+def _add_finding(app: FastAPI, shelf: Shelf, queue: ReadingQueue, metrics: Metrics) -> None:
+    async def asked(body: OneText | SeveralTexts | DownloadRequest, texts: list[str]) -> _Asked:
+        model = shelf.chosen(body.model)
+        finder = model.finder(body.selector)
+        read = await queue.read(finder, texts)
+        metrics.texts += len(texts)
+        metrics.characters += sum(map(len, texts))
+        threshold = finder.threshold if body.threshold is None else body.threshold
+        return _Asked(model.name, body.selector or model.selector, threshold, read)
+
+    @app.post("/find", responses=REFUSALS, response_model_exclude_none=True)
+    async def find(body: FindRequest) -> Answer:
+        """The entities of a text, or of several."""
+        model, selector, threshold, read = await asked(body, body.all)
+        results = [
+            found_in(each, threshold=threshold, offsets=body.offsets, words=body.words)
+            for each in read
+        ]
+        return Answer(model=model, selector=selector, threshold=threshold, results=results)
+
+    @app.post("/download", responses=REFUSALS | _files(), response_class=Response)
+    async def download(body: DownloadRequest) -> Response:
+        """The entities of a text as a file."""
+        *_, threshold, [read] = await asked(body, [body.text])
+        form = FORMATS[body.format]
+        name = {"Content-Disposition": f'attachment; filename="{form.name}"'}
+        kind = f"{form.kind}; charset=utf-8"
+        return Response(form.write(read, threshold), media_type=kind, headers=name)
+
+
+def _files() -> dict[int | str, dict[str, Any]]:
+    kinds = sorted({form.kind for form in FORMATS.values()})
+    return {200: {"description": "The file", "content": {kind: {} for kind in kinds}}}
+
+
+def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
+    @app.get("/models")
+    async def models() -> Models:
+        """The models that a request can name."""
+        return Models(
+            models=[
+                ModelInfo(
+                    name=model.name,
+                    encoder=model.finder().encoder.name,
+                    selector=model.selector,
+                    thresholds=[finder.threshold for finder in model.finders],
+                )
+                for model in shelf.models
+            ]
+        )
+
+    @app.get("/healthz")
+    async def health() -> Health:
+        """That the server answers, however busy."""
+        return Health(version=__version__)
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def figures() -> PlainTextResponse:
+        """Figures for Prometheus."""
+        kind = "text/plain; version=0.0.4; charset=utf-8"
+        return PlainTextResponse("\n".join([*metrics.lines(), ""]), media_type=kind)
+
+
+def _name_models(app: FastAPI, shelf: Shelf) -> None:
+    """Let the server's description of itself list the models and the numbers of selectors."""
+    schema = app.openapi()
+    most = max(len(model.finders) for model in shelf.models)
+    for request in (OneText, SeveralTexts, DownloadRequest):
+        fields = schema["components"]["schemas"][request.__name__]["properties"]
+        fields["model"]["enum"] = [*shelf.names, None]
+        fields["selector"]["enum"] = [*range(1, most + 1), None]

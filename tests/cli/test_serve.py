@@ -1,0 +1,104 @@
+"""thresher serve: starts, answers, ends; and says plainly why it does not start."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from thresher import EntityFinder
+
+COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+THRESHER = [sys.executable, "-c", COMMAND + "from thresher.cli import main; sys.exit(main())"]
+
+
+def ask(address: str, body: dict | None = None) -> dict:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(address, data, headers)) as answer:
+        return json.load(answer)
+
+
+@contextmanager
+def serving(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server and its address; it does not outlive the block."""
+    command = [*THRESHER, "serve", "--port", "0", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
+        try:
+            yield it, it.stdout.readline().partition(" ")[0]
+        finally:
+            it.kill()
+
+
+def test_a_server_answers_and_ends_with_ctrl_c(model):
+    with serving("--model", f"first={model}", "--model", model) as (server, address):
+        assert address.startswith("http://127.0.0.1:")
+        names = [each["name"] for each in ask(f"{address}/models")["models"]]
+        assert names == ["first", "letters"]
+        text = "Nobody knew why Magda had left Oslo."
+        [found] = ask(f"{address}/find", {"text": text})["results"]
+        assert [(span["start"], span["end"]) for span in found["spans"]] == [
+            (span.start, span.end) for span in EntityFinder.load(model).find(text)
+        ]
+        server.send_signal(signal.SIGINT)
+        _, err = server.communicate(timeout=60)
+        assert (server.returncode, err) == (0, "")
+
+
+def test_a_port_in_use_is_told_before_any_model_is_loaded(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", port, "--model", "no/such/model")
+    assert result.status == 1
+    assert result.complaint == f"cannot listen at 127.0.0.1 port {port}: Address already in use"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("--model a=none", "there is no model folder none"),
+        ("--model x/a=b/m --model x/a=c/m", "two models are called x/a; give each a name"),
+        ("--model b/m --model c/m", "two models are called m; give each a name, as name=folder"),
+        ("--host 1.2.3.4.5", "cannot listen at 1.2.3.4.5 port 0"),
+    ],
+)
+def test_a_server_that_cannot_start_is_told(run, arguments, told):
+    result = run("serve", "--port", "0", *arguments.split())
+    assert result.status == 1
+    assert told in result.complaint
+
+
+@pytest.mark.parametrize("port", ["70000", "-1", "http"])
+def test_a_port_that_cannot_be_is_mistyped(run, port):
+    result = run("serve", "--port", port)
+    assert result.status == 2
+    assert f"{port!r} is not a whole number from 0 to 65535" in result.complaint
+
+
+@pytest.mark.parametrize("model", ["=folder", "name=", "="])
+def test_a_model_without_a_name_or_a_folder_is_mistyped(run, model):
+    result = run("serve", "--model", model)
+    assert result.status == 2
+    assert f"{model!r} is not of the form name=folder" in result.complaint
+
+
+def test_without_its_extra_the_server_names_it(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    result = run("serve")
+    assert result.status == 1
+    assert result.complaint == "the server needs FastAPI: pip install 'thresher[serve]'"
+
+
+@pytest.mark.parametrize(
+    ("host", "warned"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)]
+)
+def test_a_server_that_others_can_reach_says_so(run, model, monkeypatch, host, warned):
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    result = run("serve", "--host", host, "--port", 0, "--model", f"m={model}")
+    assert result.status == 0
+    assert ("warning: whoever can reach 0.0.0.0 can use" in result.err) == warned

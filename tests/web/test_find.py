@@ -1,0 +1,254 @@
+"""POST /find and /download answer as the finder does, and refuse plainly what they cannot read."""
+
+import json
+
+import anyio
+import pytest
+from starlette.testclient import TestClient
+
+from thresher.text import read_conll, read_labelled, segment
+from thresher.web.app import create_app
+from thresher.web.limits import BodyLimit
+from thresher.web.shelf import Shelf
+
+TEXT = "👩‍🔬 Marie Curie moved to Paris. 🎉 She met Albert Einstein in Brussels, and nobody else."
+
+JSON = {"Content-Type": "application/json"}
+
+
+def post(client, path="/find", **body):
+    return client.post(path, json=body)
+
+
+def spans_of(answer, number=0):
+    return [
+        (span["start"], span["end"], span["text"], span["score"])
+        for span in answer.json()["results"][number]["spans"]
+    ]
+
+
+def expected(finder, text, threshold=None):
+    found = finder.find(text, threshold=threshold)
+    return [
+        (each.start, each.end, each.text, pytest.approx(each.score, abs=1e-5)) for each in found
+    ]
+
+
+def test_a_text_gets_the_entities_that_the_finder_finds(client, finder):
+    answer = post(client, text=TEXT)
+    assert answer.status_code == 200
+    assert spans_of(answer) == expected(finder, TEXT)
+    assert "Marie Curie" in [text for _, _, text, _ in spans_of(answer)]
+    assert answer.json()["model"] == "english"
+    assert answer.json()["threshold"] == finder.threshold
+    assert "sentences" not in answer.json()["results"][0]
+
+
+def test_several_texts_are_read_each_by_itself(client, finder):
+    texts = [TEXT, "", "   \n", "Oslo is far from Larvik.", TEXT]
+    answer = post(client, texts=texts)
+    assert len(answer.json()["results"]) == len(texts)
+    for number, text in enumerate(texts):
+        assert spans_of(answer, number) == expected(finder, text)
+
+
+@pytest.mark.parametrize("threshold", [0, 0.9, 1])
+def test_a_threshold_only_filters_candidates(client, finder, threshold):
+    every = spans_of(post(client, text=TEXT, threshold=0))
+    answer = post(client, text=TEXT, threshold=threshold)
+    assert answer.json()["threshold"] == threshold
+    assert spans_of(answer) == [span for span in every if span[3] >= threshold]
+    assert spans_of(answer) == expected(finder, TEXT, threshold)
+
+
+def test_offsets_can_be_those_of_javascript(client):
+    units = TEXT.encode("utf-16-le")
+    [found] = post(client, text=TEXT, offsets="utf-16", words=True).json()["results"]
+    assert found["spans"]
+    for span in found["spans"]:
+        assert units[2 * span["start"] : 2 * span["end"]].decode("utf-16-le") == span["text"]
+    words = [word for sentence in found["sentences"] for word in sentence["words"]]
+    assert [units[2 * w["start"] : 2 * w["end"]].decode("utf-16-le") for w in words] == [
+        word.text for sentence in segment(TEXT) for word in sentence.words
+    ]
+
+
+def test_words_come_with_the_scores_that_the_finder_gives_them(client, finder):
+    [found] = post(client, text=TEXT, words=True).json()["results"]
+    sentences = segment(TEXT)
+    readings = finder.read([[word.text for word in each.words] for each in sentences])
+    for given, sentence, reading in zip(found["sentences"], sentences, readings, strict=True):
+        assert (given["start"], given["end"]) == (sentence.start, sentence.end)
+        assert [(w["start"], w["end"]) for w in given["words"]] == [
+            (word.start, word.end) for word in sentence.words
+        ]
+        assert [w["score"] for w in given["words"]] == pytest.approx(
+            reading.scores.tolist(), abs=1e-5
+        )
+
+
+def test_a_model_is_chosen_by_name(client):
+    assert post(client, text="x", model="again").json()["model"] == "again"
+    names = [each["name"] for each in client.get("/models").json()["models"]]
+    assert names == ["english", "again"]
+
+
+def test_a_selector_is_chosen_by_number(finder, twofold):
+    client = TestClient(create_app(Shelf({"one": finder, "two": twofold})))
+    one, two = client.get("/models").json()["models"]
+    assert (one["selector"], two["selector"]) == (1, 2)
+    assert two["thresholds"] == [0.05, finder.threshold]
+
+    usual, eager = (post(client, text=TEXT, model="two", selector=n) for n in (None, 1))
+    assert (usual.json()["selector"], eager.json()["selector"]) == (2, 1)
+    assert spans_of(usual) == expected(finder, TEXT)
+    assert spans_of(eager) == expected(twofold.with_selector(1), TEXT)
+    assert spans_of(eager) != spans_of(usual)
+
+
+@pytest.mark.parametrize("number", [0, 2, -1, 10**30])
+def test_a_selector_that_is_not_there_is_told(client, number):
+    answer = post(client, text="x", selector=number)
+    assert answer.status_code == 422
+    assert "selector" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Englsh", "../english", "/etc/passwd", "english/../english", "file:///etc", "", ".", "\x00"],
+)
+@pytest.mark.parametrize("path", ["/find", "/download"])
+def test_nothing_but_a_name_of_the_shelf_is_a_model(client, path, name, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.open", None)  # no file is touched to find that out
+    answer = post(client, path, text="x", model=name)
+    assert answer.status_code == 422
+    assert "choose from english, again" in answer.json()["detail"]
+
+
+def test_a_mistyped_model_is_answered_with_the_nearest(client):
+    detail = post(client, text="x", model="englsh").json()["detail"]
+    assert detail == "unknown model 'englsh'; choose from english, again; did you mean english?"
+
+
+UNREADABLE = {
+    "no body": (b"", "Field required"),
+    "half of JSON": (b'{"text": "Oslo', "JSON"),
+    "no object": (b'"Oslo"', "valid dictionary"),
+    "an array": (b"[]", "valid dictionary"),
+    "not UTF-8": (b'{"text": "\xff"}', "the body is not JSON in UTF-8"),
+    "a number for a text": (b'{"text": 5}', "text: Input should be a valid string"),
+    "half a surrogate pair": (b'{"text": "a\\ud800"}', "half a surrogate pair at 1"),
+    "null": (b'{"text": null}', "text: Input should be a valid string"),
+    "no text": (b"{}", "text: Field required"),
+    "a text and texts": (b'{"text": "a", "texts": ["b"]}', "text: Extra inputs"),
+    "no texts": (b'{"texts": []}', "texts: List should have at least 1 item"),
+    "too many texts": (json.dumps({"texts": [""] * 1001}).encode(), "texts: List should have"),
+    "a text that is none": (b'{"texts": ["a", {}]}', "texts.1: Input should be a valid string"),
+    "an unknown field": (b'{"text": "a", "path": "/etc/passwd"}', "path: Extra inputs"),
+    "a threshold above 1": (b'{"text": "a", "threshold": 1.5}', "threshold: Input should be less"),
+    "a threshold that is no number": (b'{"text": "a", "threshold": NaN}', "threshold: "),
+    "an endless number": (b'{"text": "a", "threshold": ' + b"9" * 5000 + b"}", "JSON"),
+    "unknown offsets": (b'{"text": "a", "offsets": "bytes"}', "offsets: Input should be"),
+    "a deep nest": (b'{"text": ' + b"[" * 9000, "JSON"),
+}
+
+
+@pytest.mark.parametrize("kind", UNREADABLE)
+def test_what_cannot_be_read_is_told_in_one_line(client, kind):
+    content, told = UNREADABLE[kind]
+    answer = client.post("/find", content=content, headers=JSON)
+    assert answer.status_code == 422
+    assert list(answer.json()) == ["detail"]
+    assert told in answer.json()["detail"]
+    assert "\n" not in answer.json()["detail"]
+    assert "passwd" not in answer.text
+
+
+def test_a_body_that_is_not_called_json_is_not_read(client):
+    """So that a form on some other site cannot send one."""
+    answer = client.post(
+        "/find", content=b'{"text": "Oslo"}', headers={"Content-Type": "text/plain"}
+    )
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
+def test_the_largest_body_is_read_and_one_byte_more_is_not(client):
+    def post_body_of(size):
+        return client.post("/find", content=b'{"text":""}'.ljust(size), headers=JSON)
+
+    assert post_body_of(20_000).status_code == 200
+    answer = post_body_of(20_001)
+    assert answer.status_code == 413
+    assert "20,000 bytes" in answer.json()["detail"]
+
+
+def test_a_body_that_does_not_tell_its_size_is_cut_off():
+    taken, sent = 0, []
+
+    async def never(scope, receive, send):
+        raise AssertionError("what is too large does not arrive")
+
+    async def receive():
+        nonlocal taken
+        taken += 1000
+        return {"type": "http.request", "body": b" " * 1000, "more_body": True}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "headers": [], "method": "POST", "path": "/find"}
+    anyio.run(BodyLimit(never, most=20_000), scope, receive, send)
+    assert sent[0]["status"] == 413
+    assert taken == 21_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 15_000,
+        "A" * 15_000,
+        "é" * 7000,
+        "\u0301" * 5000,
+        "\x00\x01",
+        "\u202eevil",
+        "😀" * 2000,
+    ],
+)
+def test_strange_texts_are_answered(client, text):
+    [found] = post(client, text=text, words=True, threshold=0).json()["results"]
+    for span in found["spans"]:
+        assert text[span["start"] : span["end"]] == span["text"]
+    read = [text[w["start"] : w["end"]] for s in found["sentences"] for w in s["words"]]
+    assert "".join(read) == "".join(text.split())
+
+
+@pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
+def test_a_download_for_a_tool_holds_what_was_found(client, finder, tool, tmp_path):
+    answer = post(client, "/download", text=TEXT, format=tool)
+    assert answer.status_code == 200
+    assert "attachment" in answer.headers["Content-Disposition"]
+    path = tmp_path / "file"
+    path.write_bytes(answer.content)
+    [read] = read_labelled(path, format=tool)
+    assert read.text == TEXT
+    assert [(s.start, s.end, s.text) for s in read.spans] == [
+        (s.start, s.end, s.text) for s in finder.find(TEXT)
+    ]
+
+
+def test_downloads_heed_the_threshold(client, finder, tmp_path):
+    def lines(threshold):
+        answer = post(client, "/download", text=TEXT, threshold=threshold, format="jsonl")
+        return json.loads(answer.content)
+
+    assert lines(1)["spans"] == []
+    assert [span["text"] for span in lines(0)["spans"]] == [
+        span.text for span in finder.find(TEXT, threshold=0)
+    ]
+    path = tmp_path / "found.conll"
+    path.write_bytes(post(client, "/download", text=TEXT, format="conll").content)
+    found = [
+        " ".join(sentence.words[a:b]) for sentence in read_conll(path) for a, b in sentence.spans
+    ]
+    assert found == [span.text for span in finder.find(TEXT)]
