@@ -1,6 +1,7 @@
-"""What people use today, on the same words: spaCy's supervised model, noun chunks, capitals."""
+"""What people use today, on the same words: spaCy's supervised model, noun chunks, capitals,
+and the key phrases of YAKE and KeyBERT."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.data import Gold
@@ -17,6 +18,8 @@ GUIDELINES = {
 }
 
 Found = list[list[Candidate]]
+PASSAGE = 20  # sentences that are a document to an extractor of key phrases, and how many it gives
+_LONGEST_PHRASE = 3  # words
 
 
 def spacy_pipeline() -> Any:
@@ -36,6 +39,65 @@ def spacy_readings(nlp: Any, gold: Gold) -> dict[str, Found]:
         [Candidate(_after_determiner(c), c.end, 1.0) for c in doc.noun_chunks] for doc in docs
     ]
     return readings
+
+
+def tagged(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The part of speech of every word."""
+    docs = nlp.pipe(_docs(nlp, sentences), batch_size=128, disable=["ner", "parser"])
+    return [[token.pos_ for token in doc] for doc in docs]
+
+
+def yake_phrases(sentences: Sequence[Sequence[str]]) -> Found:
+    """Where the key phrases that YAKE finds in each passage occur."""
+    import yake  # noqa: PLC0415
+
+    extractor = yake.KeywordExtractor(lan="en", n=_LONGEST_PHRASE, top=PASSAGE)
+    return _phrases(
+        sentences, lambda text: [phrase for phrase, _ in extractor.extract_keywords(text)]
+    )
+
+
+def keybert_phrases(sentences: Sequence[Sequence[str]], weights: str) -> Found:
+    """Where the key phrases that KeyBERT finds in each passage occur.
+
+    weights: a folder with a Sentence-BERT model, best the one that the finder reads with
+    """
+    from keybert import KeyBERT  # noqa: PLC0415
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+
+    model = KeyBERT(SentenceTransformer(weights, device="cpu"))
+    length = (1, _LONGEST_PHRASE)
+
+    def phrases(text: str) -> list[str]:
+        found = model.extract_keywords(text, keyphrase_ngram_range=length, top_n=PASSAGE)
+        return [phrase for phrase, _ in found]
+
+    return _phrases(sentences, phrases)
+
+
+def _phrases(sentences: Sequence[Sequence[str]], extract: Callable[[str], list[str]]) -> Found:
+    found: Found = []
+    for low in range(0, len(sentences), PASSAGE):
+        passage = sentences[low : low + PASSAGE]
+        text = "\n".join(" ".join(words) for words in passage)
+        phrases = {tuple(phrase.casefold().split()) for phrase in extract(text)}
+        found += [_occurrences(words, phrases) for words in passage]
+    return found
+
+
+def _occurrences(words: Sequence[str], phrases: set[tuple[str, ...]]) -> list[Candidate]:
+    """From left to right, the longest phrase that starts at a word."""
+    folded = [word.casefold() for word in words]
+    found: list[Candidate] = []
+    start = 0
+    while start < len(folded):
+        for end in range(min(start + _LONGEST_PHRASE, len(folded)), start, -1):
+            if tuple(folded[start:end]) in phrases:
+                found.append(Candidate(start, end, 1.0))
+                start = end - 1
+                break
+        start += 1
+    return found
 
 
 def capitalised_runs(sentences: Sequence[Sequence[str]]) -> Found:
