@@ -11,6 +11,7 @@ import json
 
 from benchmarks.data import ROOT
 from benchmarks.entities import RESULTS
+from benchmarks.train import TIMES
 from thresher.entities.casing import has_letters, is_address
 from thresher.entities.model import FinderModel
 
@@ -31,6 +32,7 @@ def main() -> None:
     )
     errors = [ours[name]["cased"]["calibration_error"] for name in SETS]
     made = model.learned_from
+    training = json.loads((TIMES / "default-0.json").read_text(encoding="utf-8"))
     parameters = sum(value.numel() for value in model.selector.parameters())
     template = (ROOT / "benchmarks" / "english_card.md").read_text(encoding="utf-8")
     card = template.format(
@@ -46,6 +48,8 @@ def main() -> None:
         repeated=model.trust.repeated,
         threshold=model.threshold,
         figures=figures,
+        device=training["device"],
+        seconds=training["seconds"],
         error=f"{min(errors):.2f} to {max(errors):.2f} by set",
     )
     model.write(FOLDER)

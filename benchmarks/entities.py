@@ -50,7 +50,7 @@ def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> dict[st
         for words, row in zip(data.sentences, scores, strict=True)
     ]
     spans = span_counts(data.spans, found, threshold=model.threshold)
-    words = word_counts(data.spans, scores, threshold=0.5)
+    words = word_counts(data.spans, scores)
     reliability = calibration(data.spans, found)
     return {
         "span_f1": spans.f1,

@@ -132,16 +132,13 @@ def test_a_word_that_mostly_introduces_an_address_is_never_a_name():
     assert not never & {"rome", "see", "so", "@anna"}
 
 
-@pytest.mark.parametrize(("passages", "never"), [(10, {"i"}), (9, set())])
-def test_a_capital_that_comes_everywhere_is_grammar(passages, never):
-    sentences = [["so", "I", "saw", "the", f"Word{i}"] for i in range(PASSAGE * passages)]
+@pytest.mark.parametrize(("every", "never"), [(4, {"i"}), (5, set())])
+def test_a_letter_with_a_capital_that_comes_everywhere_is_grammar(every, never):
+    sentences = [
+        ["so", "I" if i % (PASSAGE * every) == 0 else "he", "saw", "a", "Boat", "and", "x"]
+        for i in range(PASSAGE * 20)
+    ]
     assert WordStatistics.of(sentences).never_names() == never
-
-
-def test_a_name_in_a_few_passages_stays_possible():
-    passage = [["so", "we", "saw", "it"]] * (PASSAGE - 1)
-    sentences = [*passage, ["so", "we", "saw", "Rome"]] * 5 + [*passage, passage[0]] * 20
-    assert WordStatistics.of(sentences).never_names() == set()
 
 
 def test_of_nothing_there_is_nothing():

@@ -11,7 +11,7 @@ from thresher.text.annotations import Span
 from thresher.text.sources import STANDARD_INPUT
 
 # From this score on, this shade: black on cream to orange reads well on dark and on light.
-SHADES = ((0.0, "#ffedb3"), (0.5, "#ffd978"), (0.7, "#ffbe33"), (0.9, "#ff9a0d"))
+SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d"))
 
 # Signs that steer a terminal must not reach it; each keeps its place.
 _STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")

@@ -105,7 +105,7 @@ def measure(
     candidates = [each.candidates for each in readings]
     return Measures(
         word_average_precision(spans, scores),
-        word_counts(spans, scores, threshold=threshold),
+        word_counts(spans, scores),
         span_counts(spans, candidates, threshold=threshold),
         calibration(spans, candidates),
     )

@@ -88,7 +88,7 @@ def word_average_precision(gold: Gold, scores: Sequence[Scores]) -> float:
     return float(np.diff(correct, prepend=0) @ precision / correct[-1])
 
 
-def word_counts(gold: Gold, scores: Sequence[Scores], *, threshold: float) -> Counts:
+def word_counts(gold: Gold, scores: Sequence[Scores], *, threshold: float = 0.5) -> Counts:
     """Words that score at least the threshold, against words that lie in a gold span."""
     labels, selected = _labels(gold, scores), _flat(scores) >= threshold
     return Counts(

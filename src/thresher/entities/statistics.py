@@ -78,10 +78,9 @@ class WordStatistics:
     def never_names(self) -> frozenset[str]:
         """Words that capitals are no sign of a name for, told by where they come.
 
-        Words that mostly introduce an address are markup ("RT @user"); a word with a capital in a
-        quarter of all passages is grammar ("I").
+        Words that mostly introduce an address are markup ("RT @user"); a letter with a capital in
+        a quarter of all passages is grammar ("I").
         """
-        everywhere = self.total_passages / 4
         markup = (
             word
             for word, times in self.before_address.items()
@@ -90,7 +89,9 @@ class WordStatistics:
         grammar = (
             word
             for word, passages in self.passages.items()
-            if passages >= max(everywhere, 10) and 2 * self.capitals[word] > self.cased[word]
+            if len(word) == 1
+            and 4 * passages >= self.total_passages
+            and 2 * self.capitals[word] > self.cased[word]
         )
         return frozenset(word for word in (*markup, *grammar) if has_letters(word))
 
