@@ -111,6 +111,7 @@ function choose(span) {
   focusOn(node);
   const close = () => { choose(null); node.focus(); };
   aside.replaceChildren(...details(state.read, state.found, span, entities(), choose, close));
+  node.scrollIntoView({ block: "nearest" }); // the aside has taken room
 }
 
 function focusOn(node) {
