@@ -1,5 +1,7 @@
 """What a selector reads: words or subwords, with attention or without."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -148,3 +150,18 @@ def test_a_selector_that_is_not_there_is_refused(number, splitting):
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
     with pytest.raises(InputError, match=f"the model has selector 1 to 2; got {number}"):
         finder.with_selector(number)
+
+
+def test_a_folder_from_before_there_were_switches_still_loads(splitting, tmp_path, monkeypatch):
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: splitting)
+    finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=Settings(epochs=2))
+    finder.save(tmp_path / "m")
+    path = tmp_path / "m" / "config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    for name in ("features", "entity", "others"):
+        del config[name]
+    path.write_text(json.dumps(config), encoding="utf-8")
+    for before, after in zip(
+        finder.read(sentences(5)), EntityFinder.load(tmp_path / "m").read(sentences(5)), strict=True
+    ):
+        np.testing.assert_array_equal(before.scores, after.scores)

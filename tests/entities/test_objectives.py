@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import assume, given
@@ -12,6 +13,7 @@ from thresher.entities.objectives import (
     continuity,
     contrast,
     info_nce,
+    rate_divergence,
     sparsity,
 )
 from thresher.maths.gates import GATE_FORMS, gate
@@ -146,6 +148,23 @@ def test_an_unknown_place_for_gates_is_refused_with_the_choices(tiny):
 
 def test_sparsity_is_the_share_of_open_words():
     assert float(sparsity(torch.tensor([1.0, 0.0, 0.0, 0.5]))) == pytest.approx(1.5 / 4)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_a_rate_is_the_kl_of_coins_and_pulls_from_both_sides(rate):
+    for mean in (rate / 2, rate, (1 + rate) / 2):
+        p = torch.tensor([mean - 0.01, mean + 0.01], dtype=torch.float64, requires_grad=True)
+        loss = rate_divergence(p, rate)
+        expected = rate * math.log(rate / mean) + (1 - rate) * math.log((1 - rate) / (1 - mean))
+        assert loss.item() == pytest.approx(expected, abs=1e-9)
+        (gradient,) = torch.autograd.grad(loss, p)
+        assert torch.sign(gradient.round(decimals=9)).tolist() == [np.sign(mean - rate)] * 2
+
+
+def test_a_rate_of_gates_that_never_open_has_a_finite_gradient():
+    p = torch.zeros(3, requires_grad=True)
+    (gradient,) = torch.autograd.grad(rate_divergence(p, 0.1), p)
+    assert gradient.isfinite().all()
 
 
 @given(st.lists(st.lists(st.floats(0, 1), max_size=5), min_size=1, max_size=5))

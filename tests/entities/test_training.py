@@ -84,6 +84,24 @@ def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, g
     assert torch.equal(weights_of(first), weights_of(trained(tiny, corpus, settings)))
 
 
+@pytest.mark.parametrize(
+    ("form", "gates_at", "total", "squares"),
+    [
+        ("thresholded", "input", 5.12772, 14.77986),
+        ("thresholded", "pool", 5.12668, 14.77655),
+        ("stretched", "input", 5.12709, 14.78772),
+        ("continuous", "pool", 5.12928, 14.77880),
+    ],
+)
+def test_with_every_switch_off_training_is_what_it_always_was(
+    tiny, corpus, form, gates_at, total, squares
+):
+    """Sums over the weights, as they were before there were switches."""
+    weights = weights_of(trained(tiny, corpus, Settings(**CONTRAST, form=form, gates_at=gates_at)))
+    assert float(weights.double().sum()) == pytest.approx(total, abs=2e-4)
+    assert float(weights.double().square().sum()) == pytest.approx(squares, abs=2e-4)
+
+
 def test_another_seed_gives_another_selector(tiny, corpus):
     first, other = (trained(tiny, corpus, Settings(**CONTRAST, seed=seed)) for seed in (0, 1))
     assert not torch.equal(weights_of(first), weights_of(other))

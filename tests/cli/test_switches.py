@@ -1,0 +1,82 @@
+"""The switches of fit, and the selectors of find, as a user types them."""
+
+import json
+
+import pytest
+
+from thresher import EntityFinder
+
+QUICK = ["--epochs", "2", "--contrast", "0"]
+
+
+def learned_from(folder):
+    return json.loads((folder / "config.json").read_text(encoding="utf-8"))["learned_from"]
+
+
+def test_switches_reach_the_learner_and_the_folder(run, short_corpus, tmp_path):
+    words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7".split()
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words, *QUICK)
+    assert (result.status, result.err) == (0, "")
+    made = learned_from(tmp_path / "m")["settings"]
+    assert (made["unit"], made["attention"], made["sparsity"]) == ("subword", 2, 0.7)
+    assert made["filter"] == {"kind": "band", "cutoff": 0.1, "upper": 0.5}
+    features = EntityFinder.load(tmp_path / "m").model.features
+    assert (features.unit, features.attention) == ("subword", 2)
+
+
+def test_several_selectors_are_trained_and_each_can_find(run, short_corpus, tmp_path):
+    words = "--selectors 2 --relation repel --divergence 0.2 --divergence-cap 0.4".split()
+    words += "--sparsity 0.1 --sparsity 0.2 --target-rate none --target-rate 0.3".split()
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--attention", "mean", *words, *QUICK)
+    assert result.status == 0
+    assert "selector 1 of 2 finds entities" in result.out
+    dual = learned_from(tmp_path / "m")["settings"]["dual"]
+    assert dual == {
+        "selectors": 2,
+        "relation": "repel",
+        "weight": 0.2,
+        "cap": 0.4,
+        "sparsity": [0.1, 0.2],
+        "target_rates": [None, 0.3],
+    }
+    text = "Then Magda went to Oslo in the morning.\n"
+    options = ["--model", tmp_path / "m", "--threshold", "0"]
+    chosen, first, second = (
+        json.loads(run("find", "-", *options, *more, stdin=text).out)["spans"]
+        for more in ([], ["--selector", "1"], ["--selector", "2"])
+    )
+    assert chosen == first
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--selectors 0", "'0' is not a whole number of at least 1"),
+        ("--selectors 2 --relation attract", "'attract' is not one of align, repel"),
+        ("--relation repel", "need --selectors of at least 2"),
+        ("--sparsity 1 --sparsity 2", "need --selectors of at least 2"),
+        ("--selectors 3 --sparsity 1 --sparsity 2", "one value for each of 3 selectors; got 2"),
+        ("--selectors 2 --divergence-cap 0", "divergence cap must be above 0; got 0"),
+        ("--filter low=1.5", "'1.5' is not a number from 0 to 1"),
+        ("--filter mid=0.5", "'mid' is not one of low, high, band"),
+        ("--filter low", "'low' is not of the form low=0.3"),
+        ("--filter band=0.5", "'band=0.5' is not of the form band=0.1-0.5"),
+        ("--filter band=0.5-0.1", "upper must be above the cutoff 0.5; got 0.1"),
+        ("--unit letter", "'letter' is not one of word, subword"),
+        ("--attention top", "'top' is neither a layer from 1 on nor the word mean"),
+        ("--attention 9", "has attention in layers 1 to 6; got 9"),
+        ("--target-rate 1.5", "'1.5' is not a number from 0 to 1"),
+    ],
+)
+def test_a_wrong_switch_is_one_line(run, short_corpus, tmp_path, words, message):
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words.split(), *QUICK)
+    assert result.status in (1, 2)
+    assert message in result.complaint
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_selector_that_the_model_lacks_is_one_line(run, model):
+    result = run("find", "-", "--model", model, "--selector", "2", stdin="It rained.\n")
+    assert result.status == 1
+    assert result.complaint == "the model has selector 1 alone; got 2"
