@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-lm bench-speed mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-lm bench-speed mistakes results clean
 
 help:
 	@echo "make demo            find the entities of a text that ships with the project"
@@ -16,6 +16,7 @@ help:
 	@echo "make pictures        redraw the pictures of docs/"
 	@echo "make models          train every finder the benchmarks report on"
 	@echo "make bench-entities  entity quality beside spaCy, noun chunks and capitals"
+	@echo "make bench-switches  what each option of fit is worth (a GPU, or patience)"
 	@echo "make bench-lm        language models and their rare tokens (a GPU, or patience)"
 	@echo "make bench-speed     speed and memory of find and fit"
 	@echo "make results         write docs/results.md from what the benchmarks measured"
@@ -56,6 +57,13 @@ english: $(BENCH)
 bench-entities: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
+
+bench-switches: $(BENCH)
+	@$(BIN)/python -m benchmarks.switches
+	@$(BIN)/python -m benchmarks.switches --split report
+	@$(BIN)/python -m benchmarks.switches_peers
+	@$(BIN)/python -m benchmarks.switches_speech
+	@$(BIN)/python -m benchmarks.switches_drawing
 
 bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm speed

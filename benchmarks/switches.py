@@ -45,7 +45,7 @@ from thresher.entities.settings import Settings
 from thresher.entities.training import Corpus, EpochReport, TrainingState, train
 
 RESULTS = ROOT / "benchmarks" / "results" / "switches"
-MODELS = ROOT / "benchmarks" / "models" / "switches"
+MODELS = ROOT / "benchmarks" / "switch-models"
 _CODE = ("encoders", "entities", "maths", "text")  # rooms that figures depend on
 
 
