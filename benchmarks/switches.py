@@ -19,8 +19,9 @@ import resource
 import tempfile
 import time
 import traceback
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -38,7 +39,7 @@ from benchmarks.switches_vectors import encode_once, encoded, the_encoder
 from thresher.encoders import Encoder
 from thresher.entities.features import Features
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import RawText, conclude, long_enough
+from thresher.entities.fitting import Beliefs, RawText, conclude, long_enough
 from thresher.entities.model import FinderModel
 from thresher.entities.reading import Document
 from thresher.entities.settings import Settings
@@ -207,6 +208,7 @@ def _encoder(bench: Bench) -> Encoder:
     """The encoder of this process, which its jobs share."""
     if "encoder" not in _loaded:
         torch.set_num_threads(1)
+        torch.set_float32_matmul_precision("high")  # TF32 on a GPU; vectors are kept in float16
         _loaded["encoder"] = the_encoder(bench.encoder)
     return _loaded["encoder"]
 
@@ -227,38 +229,41 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
 
 
-def _in_processes(jobs: int, tasks: list[tuple]) -> None:
-    """Run tasks, and print the line of each as it is done."""
-    with _pool(jobs) as pool:
-        for done in as_completed([pool.submit(*task) for task in tasks]):
-            try:
-                print(done.result(), flush=True)
-            except Exception:  # a row that fails leaves the others to go on
-                traceback.print_exc()
+def _print_lines(done: Iterable[Future[str]]) -> None:
+    """The line of each task as it ends; one that fails leaves the others to go on."""
+    for each in as_completed(done):
+        try:
+            print(each.result(), flush=True)
+        except Exception:
+            traceback.print_exc()
 
 
 def run(bench: Bench, pending: list[Job], jobs: int) -> None:
+    """Encode and read beside each other; then the jobs."""
     _shared["bench"] = bench
     rows = [ROWS[job.row] for job in pending if job.row in ROWS]
     needed = {row.settings(0).features for row in rows}
-    names = [data.name for data in bench.sets] + (["raw"] if bench.split == "tune" else [])
-    order = sorted(names, key=lambda name: name != "raw")  # the longest first
-    _in_processes(jobs, [(_encode, name, each) for name in order for each in needed])
-    if bench.split == "tune":
-        _read_raw_text(bench, rows)
-    _in_processes(jobs, [(run_job, job) for job in pending])
+    names = [*(["raw"] if bench.split == "tune" else []), *(data.name for data in bench.sets)]
+    with _pool(jobs) as pool:
+        common = pool.submit(_common_words)
+        encoding = [pool.submit(_encode, name, each) for name in names for each in needed]
+        if bench.split == "tune" and rows:
+            _read_raw_text(bench, rows, common.result())
+        _print_lines(encoding)
+    with _pool(jobs) as pool:
+        _print_lines([pool.submit(run_job, job) for job in pending])
 
 
-def _read_raw_text(bench: Bench, rows: list[Row]) -> None:
-    """What the rows believe of the raw text, once for those that believe the same."""
-    with _pool(1) as pool:
-        common = pool.submit(_common_words).result()
+def _read_raw_text(bench: Bench, rows: list[Row], common: frozenset[str]) -> None:
+    """What the rows believe of the raw text; they differ in their priors alone."""
+    settings = Settings()
+    text = RawText.of(bench.sentences, Beliefs(), settings, common=common)
     for row in rows:
         key = tuple(row.beliefs.priors)
         if key not in bench.raw:
-            settings = row.settings(0)
-            bench.raw[key] = RawText.of(bench.sentences, row.beliefs, settings, common=common)
-            print(f"read raw text, priors {key}", flush=True)
+            prior = row.beliefs.opinions(bench.sentences, text.statistics, settings)
+            bench.raw[key] = replace(text, prior=prior)
+            print(f"read raw text, priors {', '.join(key)}", flush=True)
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from thresher.entities.switches import DualModels, FourierFilter
 
 BASELINE_RATE = 0.1  # the share of words of raw text that a baseline's threshold selects
 _NO_PRIOR = Beliefs(priors=("none",))
-_ALONE = {"contrast": 1.0, "contrast_share": 0.5, "target_rate": 0.12}
+_ALONE = {"contrast": 1.0, "contrast_share": 0.3, "target_rate": 0.12}
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,13 @@ ROWS = {
     "repel 2": Row("dual", {"dual": _repel(None, 0.15)}),
     "repel 3": Row("dual", {"dual": _repel(None, 0.15, 0.15)}),
     "repel 3, more contrast": Row(
-        "dual", {"dual": _repel(None, 0.15, 0.15), "contrast": 0.3, "contrast_share": 0.5}
+        "dual", {"dual": _repel(None, 0.15, 0.15), "contrast": 0.3, "contrast_share": 0.2}
     ),
-    "repel 3, no prior": Row("dual", {**_ALONE, "dual": _repel(0.12, 0.12, 0.12)}, _NO_PRIOR),
+    "repel 3, no prior": Row(
+        "dual",
+        {**_ALONE, "contrast_share": 0.2, "dual": _repel(0.12, 0.12, 0.12)},
+        _NO_PRIOR,
+    ),
     "no contrast": Row("objective", {"contrast": 0.0}),
     "more contrast": Row("objective", {"contrast_share": 0.5}),
     "target rate .12": Row("objective", {"target_rate": 0.12}),

@@ -2,6 +2,7 @@
 
 import json
 
+from benchmarks.data import ROOT
 from benchmarks.switches_results import CASES, RESULTS, SPAN, WORD, RowResults, results_of
 from benchmarks.switches_rows import BASELINES, ROWS
 
@@ -11,7 +12,7 @@ SPEECH = RESULTS / "speech" / "parts-of-speech.json"
 
 def section() -> str:
     """Markdown; says what was not measured."""
-    parts = ["## What each switch is worth", _introduction(), *_split_parts("tune")]
+    parts = ["## What each switch is worth", _introduction(), *_split_parts("tune"), *_pictures()]
     if results_of("report"):
         parts += ["### The same on the report splits", *_split_parts("report")]
     return "\n\n".join([*parts, *_dual_parts()]) + "\n"
@@ -43,9 +44,26 @@ def _split_parts(split: str) -> list[str]:
     parts = [_table(rows), *_by_set(rows)]
     missing = [row for row in (*ROWS, *BASELINES) if row not in rows]
     if missing:
-        parts.append(f"Not measured: {', '.join(missing)}.")
+        parts.append(f"Not measured: {'; '.join(missing)}.")
+    few = {row.seeds[0]["sentences"] for row in rows.values() if "sentences" in row.seeds[0]}
+    if few:
+        parts.append(f"Peers read the first {max(few)} sentences of each set.")
     parts.append(_best(rows))
     return parts
+
+
+def _pictures() -> list[str]:
+    """Those that `benchmarks.switches_drawing` drew."""
+    drawn = {
+        "switches-bars": "Span F1 of every row, a dot for each seed",
+        "switches-curves": "Precision over recall of words",
+        "switches-example": "The gates of a sentence, by each selector",
+    }
+    return [
+        f"![{title}](pictures/{name}.svg)"
+        for name, title in drawn.items()
+        if (ROOT / "docs" / "pictures" / f"{name}.svg").is_file()
+    ]
 
 
 def _table(rows: dict[str, RowResults]) -> str:
