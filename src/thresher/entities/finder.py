@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ import torch
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.decoding import candidates
 from thresher.entities.fitting import Beliefs, Progress, SilentProgress, fit_selector
+from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
 from thresher.entities.settings import Settings
@@ -24,7 +26,7 @@ _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 __all__ = ["EntityFinder", "Reading"]
 
 
-class EntityFinder(TextFinder):
+class EntityFinder(TextFinder, HubModel):
     """Finds the entities of texts.
 
     >>> finder = EntityFinder.default()
@@ -38,12 +40,12 @@ class EntityFinder(TextFinder):
         self._selector = model.selector.to(encoder.device).eval()
 
     @classmethod
-    def default(cls, *, device: str | None = None) -> "EntityFinder":
+    def default(cls, *, device: str | None = None) -> Self:
         """The built-in English model."""
         return cls.load(Path(str(files("thresher.entities") / "english")), device=device)
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str | None = None) -> "EntityFinder":
+    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
         """A finder from the folder that `save` made."""
         model = FinderModel.read(Path(folder))
         encoder = load_encoder(model.encoder, layer=model.layer, device=device)

@@ -166,6 +166,7 @@ class FinderModel:
             [
                 "---",
                 "library_name: thresher",
+                "pipeline_tag: token-classification",
                 "tags: [named-entities, unsupervised]",
                 "---",
                 "",
@@ -174,6 +175,9 @@ class FinderModel:
                 "Finds entities in text; trained on raw text with no labels.",
                 "",
                 f"- Encoder: `{self.encoder}`, layer {self.layer}, fed case-folded text.",
+                f"- A gate for each {self.features.unit}; attention: "
+                f"{self.features.attention or 'not read'}; selectors: {len(self.heads)}, of which "
+                f"number {self.entity + 1} finds entities.",
                 f"- Learned from {made.get('words', 0):,} words in "
                 f"{made.get('sentences', 0):,} sentences of raw text.",
                 f"- Priors: {', '.join(made.get('priors', []))}; "
@@ -184,7 +188,8 @@ class FinderModel:
                 "",
                 "```python",
                 "from thresher import EntityFinder",
-                'finder = EntityFinder.load("this-folder")',
+                'finder = EntityFinder.from_pretrained("this-folder")  # or its name on the Hub',
+                'finder.find("Marie Curie moved to Paris.")',
                 "```",
                 "",
             ]
@@ -225,7 +230,7 @@ def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[He
         own = {
             name.removeprefix(before): value.float()
             for name, value in weights.items()
-            if name.startswith(before) and name.removeprefix(before)[0].isalpha()
+            if name.startswith(before) and not name.removeprefix(before)[0].isdigit()
         }
         selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
         selector.load_state_dict(own)

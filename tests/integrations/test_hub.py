@@ -1,0 +1,126 @@
+"""Models on the Hub: the same folder, there and back, with no network here."""
+
+import socket
+
+import numpy as np
+import pytest
+from huggingface_hub import ModelCard
+from huggingface_hub.hub_mixin import ModelHubMixin
+
+from thresher import EntityFinder
+from thresher.errors import InputError
+
+WORDS = [["Marie", "Curie", "moved", "to", "Paris", "."]]
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+
+
+def scores(finder):
+    return finder.read(WORDS)[0].scores
+
+
+def names_in(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+def test_a_folder_is_loaded_without_a_network(finder, tmp_path):
+    finder.save_pretrained(tmp_path / "model")
+    loaded = EntityFinder.from_pretrained(tmp_path / "model", device="cpu")
+    assert isinstance(loaded, ModelHubMixin)
+    np.testing.assert_array_equal(scores(loaded), scores(finder))
+
+
+def test_what_is_saved_for_the_hub_is_what_is_saved(finder, tmp_path):
+    finder.save_pretrained(str(tmp_path / "one"))
+    finder.save(tmp_path / "two")
+    assert names_in(tmp_path / "one") == names_in(tmp_path / "two")
+    for name in names_in(tmp_path / "one"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    finder.save_pretrained(tmp_path / "one")  # over what is there
+    assert names_in(tmp_path) == ["one", "two"]
+
+
+def test_what_is_not_a_model_is_not_overwritten(finder, tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with pytest.raises(InputError, match="exists and is not a model"):
+        finder.save_pretrained(tmp_path)
+    assert names_in(tmp_path) == ["thesis.txt"]
+
+
+def test_a_folder_that_is_no_model_is_told(tmp_path):
+    with pytest.raises(InputError, match="is not a model"):
+        EntityFinder.from_pretrained(tmp_path)
+
+
+def test_the_card_is_filled_in(finder, tmp_path):
+    finder.save_pretrained(tmp_path / "model")
+    card = ModelCard.load(tmp_path / "model" / "README.md")
+    assert card.data.library_name == "thresher"
+    assert card.data.pipeline_tag == "token-classification"
+    assert "unsupervised" in card.data.tags
+    assert finder.model.encoder in card.text
+    assert f"{finder.threshold:.2f}" in card.text
+    assert "EntityFinder.from_pretrained(" in card.text
+
+
+class FakeHub:
+    """What `huggingface_hub` would send, kept here."""
+
+    def __init__(self, place) -> None:
+        self.place = place
+        self.asked: list[dict] = []
+
+    def __call__(self, token=None):
+        return self
+
+    def create_repo(self, repo_id, **options):
+        self.repo_id = repo_id
+        return self
+
+    def upload_folder(self, *, folder_path, **options):
+        self.asked.append(options)
+        folder_path.rename(self.place)
+        return "address of the commit"
+
+
+@pytest.mark.parametrize("way", ["push_to_hub", "save_pretrained"])
+def test_a_model_that_is_pushed_can_be_pulled(finder, tmp_path, monkeypatch, way):
+    hub = FakeHub(tmp_path / "repository")
+    monkeypatch.setattr("huggingface_hub.hub_mixin.HfApi", hub)
+    if way == "push_to_hub":
+        told = finder.push_to_hub("someone/names", private=True)
+    else:
+        told = finder.save_pretrained(
+            tmp_path / "here", push_to_hub=True, repo_id="someone/names", private=True
+        )
+    assert told == "address of the commit"
+    assert hub.repo_id == "someone/names"
+    assert hub.asked[0]["repo_id"] == "someone/names"
+    assert {"README.md", "config.json", "selector.safetensors"} <= set(names_in(hub.place))
+
+    pulled = []
+
+    def download(name, **options):
+        pulled.append((name, options["revision"]))
+        return str(hub.place)
+
+    monkeypatch.setattr(
+        "huggingface_hub.hub_mixin.hf_hub_download", lambda **_: hub.place / "config.json"
+    )
+    monkeypatch.setattr("thresher.entities.hub.snapshot_download", download)
+    loaded = EntityFinder.from_pretrained("someone/names", revision="v1")
+    assert pulled == [("someone/names", "v1")]
+    np.testing.assert_array_equal(scores(loaded), scores(finder))
+
+
+def test_making_a_finder_copies_nothing(finder):
+    """The mixin notes the arguments of what it makes; a model is too large for that."""
+    again = EntityFinder(finder.encoder, finder.model)
+    assert again._hub_mixin_config is None
+    assert again.model.selector is finder.model.selector
