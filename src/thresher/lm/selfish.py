@@ -8,6 +8,7 @@ is left alone, so that it moves only where it matters: as the target, or close t
 import math
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -47,8 +48,8 @@ def selfish_cross_entropy(
     plain = partial(functional.cross_entropy, weight=weight, ignore_index=ignore_index)
     if not isinstance(margin, Tensor) and margin == math.inf:
         return plain(logits, target, reduction=reduction, label_smoothing=label_smoothing)
-    dead = below_threshold(logits, target, margin=margin, ignore_index=ignore_index)
-    logits = logits.masked_fill(dead, -math.inf)
+    dead = below_threshold(logits, target, margin=margin)
+    logits = torch.where(dead, -math.inf, logits)  # one pass; `masked_fill` would copy first
     if label_smoothing == 0:
         return plain(logits, target, reduction=reduction)
     rows = plain(logits, target, reduction="none")

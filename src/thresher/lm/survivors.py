@@ -1,7 +1,5 @@
 """Which tokens compete with the target: the threshold of the margin loss."""
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -15,13 +13,12 @@ def thresholds(target_logit: Tensor, margin: float | Tensor) -> Tensor:
     return target_logit.detach().to(precise) - margin
 
 
-def below_threshold(
-    logits: Tensor, target: Tensor, *, margin: float | Tensor, ignore_index: int = -100
-) -> Tensor:
+@torch.no_grad()
+def below_threshold(logits: Tensor, target: Tensor, *, margin: float | Tensor) -> Tensor:
     """True for every token that does not survive: z_j < z_target − margin.
 
-    Equality survives, and so does every token of an ignored row. A class out of range is taken for
-    the nearest one: to complain of it is left to the loss.
+    Equality survives, so some token of every row does. A target out of range (an ignored one, say)
+    is taken for the nearest class: to leave it out or to complain of it is left to the loss.
 
     logits: (C,), (N, C) or (N, C, d1, …)   target, and margin unless it is a number: (), (N,) or
     (N, d1, …)   returns: the shape of logits
@@ -31,8 +28,7 @@ def below_threshold(
     index = position.clamp(0, logits.shape[classes] - 1).long()
     if isinstance(margin, Tensor) and margin.dim():
         margin = margin.reshape(position.shape)
-    threshold = thresholds(logits.gather(classes, index), margin)
-    return logits < threshold.masked_fill(position == ignore_index, -math.inf)
+    return logits < thresholds(logits.gather(classes, index), margin)
 
 
 def target_shape(logits: Tensor) -> torch.Size:
