@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -9,11 +10,13 @@ from safetensors import safe_open
 
 from thresher.errors import InputError
 from thresher.lm.checkpoints import load_checkpoint, run_mark, save_checkpoint
+from thresher.lm.evaluation import evaluate
 from thresher.lm.gradients import ROLES
 from thresher.lm.model import Architecture
 from thresher.lm.settings import TrainingSettings
-from thresher.lm.training import DivergedError, TrainingData, TrainingState, train
+from thresher.lm.training import DivergedError, TrainingData, TrainingState, task_of, train
 from thresher.lm.transformer import Shape
+from thresher.lm.windows import Part
 
 V = 12
 # A made-up language: each token is followed by one of three, so ln 3 is the best loss there is.
@@ -167,6 +170,7 @@ def test_progress_tells_step_loss_speed_and_time_left():
         lambda: (start(changed(seed=1)), DATA, changed(seed=1)),
         lambda: (start(tied=False), DATA, SETTINGS),
         lambda: (start(), TrainingData(DATA.train[1:], DATA.validation, COUNTS), SETTINGS),
+        lambda: (start(), replace(DATA, parts=(Part(1000, 0.5), Part(1500, 0.5))), SETTINGS),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
@@ -204,6 +208,31 @@ def test_a_corpus_shorter_than_the_context_is_an_error():
     data = TrainingData(LANGUAGE[:8], LANGUAGE[:8], COUNTS)
     with pytest.raises(InputError, match="8 tokens, no more than the context of 8"):
         train(start(), data, SETTINGS)
+
+
+def test_a_part_shorter_than_the_context_or_parts_of_another_row_are_errors():
+    short = TrainingData(DATA.train, DATA.validation, COUNTS, (Part(2492, 0.5), Part(8, 0.5)))
+    with pytest.raises(InputError, match="8 tokens, no more than the context of 8"):
+        train(start(), short, SETTINGS)
+    other = TrainingData(DATA.train, DATA.validation, COUNTS, (Part(2400, 1.0),))
+    with pytest.raises(InputError, match="parts of 2400 tokens make no row of 2500"):
+        train(start(), other, SETTINGS)
+
+
+def test_a_part_is_learned_by_its_share():
+    # The second half of the row is the same language by other names, and read one time in ten.
+    ids = torch.cat([LANGUAGE[:1250] % 6, LANGUAGE[:1250] % 6 + 6])
+    settings = changed(steps=40, batch=16, learning_rate=1e-2, evaluate_every=40)
+
+    def losses(first, second):
+        data = TrainingData(ids, ids, COUNTS, (Part(1250, first), Part(1250, second)))
+        model = train(start(settings), data, settings)
+        task = task_of(model, settings)
+        return [evaluate(model, task, half).loss for half in data.texts()]
+
+    often, seldom = losses(0.9, 0.1)
+    assert often < seldom
+    assert losses(0.1, 0.9)[1] < seldom
 
 
 def test_a_layer_without_a_margin_says_so():

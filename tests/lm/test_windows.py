@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from thresher.errors import InputError
-from thresher.lm.windows import IGNORED, Task, step_seed
+from thresher.lm.windows import IGNORED, Part, Task, step_seed
 
 IDS = torch.arange(100, 203)
 
@@ -55,6 +55,19 @@ def test_training_windows_reach_the_whole_text(causal):
     starts = task.training_batch(IDS[:14], size=500, seed=0, step=0).input[:, 1:]
     seen = {int(i) for i in starts.unique()} - {300}
     assert set(IDS[2:13].tolist()) <= seen
+
+
+def test_parts_give_their_share_of_windows_and_no_window_spans_two():
+    task, parts = Task(300, 10), (Part(12, 0.7), Part(50, 0.1), Part(41, 0.2))
+    batch = task.training_batch(IDS, size=4000, seed=0, step=0, parts=parts)
+    assert torch.equal(batch.target, batch.input + 1)
+    firsts, lasts = batch.input[:, 0] - 100, batch.target[:, -1] - 100
+    allowed = [(0, 12, 0.7), (12, 62, 0.1), (62, 103, 0.2)]
+    within = [(firsts >= low) & (lasts < high) for low, high, _ in allowed]
+    assert torch.stack(within).any(0).all()
+    for chosen, (low, high, share) in zip(within, allowed, strict=True):
+        assert chosen.double().mean().item() == pytest.approx(share, abs=0.03)
+        assert firsts[chosen].unique().tolist() == list(range(low, high - 10))
 
 
 def test_masks_follow_the_rule_of_80_10_10():

@@ -23,7 +23,8 @@ _NUMBERS = ("step", "best_step", "best_loss", "log")
 
 def run_mark(state: TrainingState, data: TrainingData, settings: TrainingSettings) -> str:
     """What tells one run from another: the model's make, the settings, and the tokens it reads."""
-    said = json.dumps([asdict(state.model.architecture), asdict(settings)], sort_keys=True)
+    made = [asdict(state.model.architecture), asdict(settings), *data.parts]
+    said = json.dumps(made, sort_keys=True)
     digest = hashlib.sha256(said.encode())
     for ids in (data.train, data.validation):
         digest.update(ids.cpu().numpy().tobytes())

@@ -11,7 +11,7 @@ from thresher.lm.model import LanguageModel
 from thresher.lm.windows import IGNORED, Batch, Task
 from thresher.maths.information import bits_per_byte, perplexity
 
-_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 0.05, 20.0
+_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 0.005, 20.0
 
 
 @dataclass(frozen=True)

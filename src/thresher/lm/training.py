@@ -19,7 +19,7 @@ from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.popularity import Group, group_means, popularity_groups
 from thresher.lm.rare_tokens.cosine_regularisation import cosine_regularisation
 from thresher.lm.settings import TrainingSettings
-from thresher.lm.windows import IGNORED, Task, step_generator, step_seed
+from thresher.lm.windows import IGNORED, Part, Task, step_generator, step_seed
 
 _REPORT_EVERY = 10  # steps; to look at the loss more often would make a GPU wait
 
@@ -32,11 +32,22 @@ class DivergedError(InputError):
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Two rows of tokens, (tokens,) each, and how often each token occurs in the first."""
+    """Two rows of tokens, (tokens,) each, and how often each token occurs in the first.
+
+    parts: of the training row, if it is several texts to be read in other shares than their lengths
+    """
 
     train: Tensor
     validation: Tensor
     counts: Tensor
+    parts: tuple[Part, ...] = ()
+
+    def texts(self) -> tuple[Tensor, ...]:
+        """The training row as the texts it is made of."""
+        tokens = [part.tokens for part in self.parts] or [len(self.train)]
+        if sum(tokens) != len(self.train):
+            raise InputError(f"parts of {sum(tokens)} tokens make no row of {len(self.train)}")
+        return torch.split(self.train, tokens)
 
 
 @dataclass(frozen=True)
@@ -101,13 +112,14 @@ def train(
     `after_evaluation` is the place to save the state. Torch's own random numbers are left alone.
     """
     task = task_of(state.model, settings)
-    task.check(data.train, "training")
+    for text in data.texts():
+        task.check(text, "training")
     ids = data.train.to(state.model.device)
     groups = popularity_groups(data.counts)
     watch = _Watch(settings, task)
     with _own_random_numbers(state.model.device):
         while state.step < settings.steps:
-            watch.add(_step(state, task, ids, settings))
+            watch.add(_step(state, task, ids, data.parts, settings))
             state.step += 1
             due = state.step % settings.evaluate_every == 0 or state.step == settings.steps
             if due or state.step % _REPORT_EVERY == 0:
@@ -127,7 +139,13 @@ def task_of(model: LanguageModel, settings: TrainingSettings) -> Task:
     )
 
 
-def _step(state: TrainingState, task: Task, ids: Tensor, settings: TrainingSettings) -> Tensor:
+def _step(
+    state: TrainingState,
+    task: Task,
+    ids: Tensor,
+    parts: tuple[Part, ...],
+    settings: TrainingSettings,
+) -> Tensor:
     model, step = state.model.train(), state.step
     torch.manual_seed(step_seed(settings.seed, step))  # for dropout
     noise = step_generator(settings.seed + 1, step, device=model.device)
@@ -136,7 +154,9 @@ def _step(state: TrainingState, task: Task, ids: Tensor, settings: TrainingSetti
     model.set_margin(
         margin_at(settings.margin, step=step, steps=settings.steps, vocabulary=task.vocabulary)
     )
-    batch = task.training_batch(ids, size=settings.batch, seed=settings.seed, step=step)
+    batch = task.training_batch(
+        ids, size=settings.batch, seed=settings.seed, step=step, parts=parts
+    )
     with _autocast(model.device, settings.precision):
         read = readable(model) if state.roles is not None else None
         hidden = model.transformer(model.embed(batch.input, read=read))

@@ -1,6 +1,6 @@
 """Stretches of a row of tokens, as what a model reads and what it has to predict."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +17,13 @@ class Batch(NamedTuple):
 
     input: Tensor
     target: Tensor
+
+
+class Part(NamedTuple):
+    """A stretch of a row of tokens: how long it is, and the share of training windows it gives."""
+
+    tokens: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -44,15 +51,30 @@ class Task:
                 f"{self.context}; give more text or choose a shorter context"
             )
 
-    def training_batch(self, ids: Tensor, *, size: int, seed: int, step: int) -> Batch:
+    def training_batch(
+        self, ids: Tensor, *, size: int, seed: int, step: int, parts: Sequence[Part] = ()
+    ) -> Batch:
         """Windows from anywhere in `ids`; they follow from seed and step alone.
 
-        ids: (tokens,) on any device
+        ids: (tokens,) on any device   parts: of ids, one after another; a window lies within one
         """
         draw = step_generator(seed, step)
-        starts = torch.randint(len(ids) - self.context, (size, 1), generator=draw)
+        starts = (
+            self._starts(parts, size, draw)
+            if parts
+            else torch.randint(len(ids) - self.context, (size, 1), generator=draw)
+        )
         places = starts.to(ids.device, non_blocking=True) + self._reach(ids.device)
         return self._batch(ids[places], draw)
+
+    def _starts(self, parts: Sequence[Part], size: int, draw: Generator) -> Tensor:
+        """First a part for each window, by their shares, then a place in it: (size, 1)."""
+        tokens = torch.tensor([part.tokens for part in parts])
+        shares = torch.tensor([part.share for part in parts], dtype=torch.float64)
+        chosen = torch.multinomial(shares, size, replacement=True, generator=draw)
+        within = torch.rand(size, dtype=torch.float64, generator=draw)
+        places = (within * (tokens[chosen] - self.context)).long()
+        return (places + (tokens.cumsum(0) - tokens)[chosen])[:, None]
 
     def evaluation_batches(
         self, ids: Tensor, *, size: int, limit: int | None = None
