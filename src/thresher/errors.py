@@ -1,5 +1,14 @@
-"""The one exception that is meant to be read by users."""
+"""The one exception that is meant to be read by users, and what its messages have in common."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that can be shown as it is."""
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """The end of a message about a word that is none of the choices: the one that is near."""
+    near = get_close_matches(word, list(choices), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -139,6 +139,15 @@ def test_a_model_that_is_not_there_is_told(run, notes, tmp_path):
     assert result.complaint == f"there is no model folder {tmp_path / 'none'}"
 
 
+def test_a_mistyped_file_or_model_is_answered_with_the_nearest(run, notes, model):
+    wrong = notes.with_name("note.txt")
+    result = run("find", wrong, "--model", model)
+    assert result.complaint == f"no such file: {wrong}; did you mean notes.txt?"
+    wrong = model.with_name("leters")
+    result = run("find", notes, "--model", wrong)
+    assert result.complaint == f"there is no model folder {wrong}; did you mean letters?"
+
+
 def test_a_device_that_is_not_there_is_told(run, notes, model, monkeypatch, minilm):
     def to_device(*_, device, **__):
         minilm._model.to(device)

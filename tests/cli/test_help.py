@@ -64,6 +64,30 @@ def test_lines_of_help_are_not_broken_by_the_width(run, command, monkeypatch):
     ][4:]
 
 
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("thresher f", ["find", "fit"]),
+        ("thresher lm s", ["sample"]),
+        ("thresher find --thr", ["--threshold"]),
+        ("thresher find x --to l", ["label-studio"]),
+        ("thresher eval --from d", ["doccano"]),
+    ],
+)
+def test_a_shell_completes_what_is_typed(typed, completed):
+    """By the script that `--show-completion` prints, in bash itself."""
+    script = (
+        f'thresher() {{ {sys.executable} -m thresher "$@"; }}; '
+        'eval "$(thresher --show-completion bash)"; '
+        f"COMP_WORDS=({typed}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+        "export COMP_WORDS COMP_CWORD; "
+        f"_thresher_completion {sys.executable.rpartition('/')[0]}/thresher; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == completed
+
+
 def test_no_arguments_show_help(run):
     assert run() == run("--help")
 

@@ -16,7 +16,9 @@ from thresher.cli.fit import fit
 from thresher.cli.lm import lm
 from thresher.cli.serve import serve
 
-app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+_COMPLETING = "_THRESHER_COMPLETE"  # set by the scripts that Typer writes for shells
+
+app = typer.Typer(rich_markup_mode="rich")
 app.command()(find)
 app.command()(fit)
 app.command("eval")(evaluate)
@@ -34,7 +36,13 @@ def _show_version(asked: bool) -> None:
 def thresher(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version",
+            metavar="",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version.",
+        ),
     ] = False,
 ) -> None:
     """Find the entities of texts, and learn to find those of yours, with no labels.
@@ -53,6 +61,8 @@ def thresher(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; whatever goes wrong is one line."""
+    if _COMPLETING in os.environ:  # a shell asks how a command might go on
+        app(prog_name="thresher")
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     command = get_command(app)
     for library in ("TRANSFORMERS", "HF_HUB"):  # read when they are imported, which is later

@@ -12,7 +12,7 @@ from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Json, Model, Quiet, Threshold
 from thresher.cli.output import print_line, rendered
 from thresher.cli.progress import shown
-from thresher.cli.values import one_of
+from thresher.cli.values import completing, one_of
 
 if TYPE_CHECKING:
     from thresher.cli.measures import Measures
@@ -32,6 +32,7 @@ GoldFormat = Annotated[
     typer.Option(
         "--from",
         parser=one_of(*GOLD_FORMATS),
+        autocompletion=completing(*GOLD_FORMATS),
         metavar="FORMAT",
         show_default=False,
         help="conll, prodigy, doccano or label-studio; by default conll.",

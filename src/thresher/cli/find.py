@@ -13,7 +13,7 @@ from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Field, Format, Model, Quiet, Sources, Threshold
 from thresher.cli.output import opened
 from thresher.cli.progress import remark, shown
-from thresher.cli.values import one_of, whole_number
+from thresher.cli.values import completing, one_of, whole_number
 from thresher.errors import InputError
 from thresher.text.sources import find_sources
 
@@ -31,6 +31,7 @@ OutputFormat = Annotated[
     typer.Option(
         "--to",
         parser=one_of(*OUTPUT_FORMATS),
+        autocompletion=completing(*OUTPUT_FORMATS),
         metavar="FORMAT",
         help="terminal (coloured), jsonl, conll, iob2 or html; or prodigy, doccano or "
         "label-studio for those tools. By default what the name of -o says; else the coloured "

@@ -31,8 +31,11 @@ EncoderName = Annotated[
         "all-MiniLM-L6-v2.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a model that is there.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where the same command was stopped.")]
+Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace a model that is there.")]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", metavar="", help="Go on where the same command was stopped."),
+]
 
 Prior = Annotated[
     list[str] | None,

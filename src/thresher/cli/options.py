@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thresher.cli.values import one_of, share
+from thresher.cli.values import completing, one_of, share
 
 INPUT_FORMATS = ("text", "jsonl", "parquet", "conll", "label-studio")
 
@@ -22,6 +22,7 @@ Format = Annotated[
     typer.Option(
         "--from",
         parser=one_of(*INPUT_FORMATS),
+        autocompletion=completing(*INPUT_FORMATS),
         metavar="FORMAT",
         help="text, jsonl, parquet, conll or label-studio; by default what a file's name says.",
     ),
@@ -51,6 +52,7 @@ Device = Annotated[
     typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 …; by default a GPU if there is one."),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no summary, only warnings.")
+    bool,
+    typer.Option("--quiet", "-q", metavar="", help="No progress and no summary, only warnings."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures as JSON.")]

@@ -1,10 +1,11 @@
 """What an option's value may be; a wrong one is answered with the right ones."""
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import typer
+
+from thresher.errors import did_you_mean
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
@@ -13,11 +14,15 @@ def one_of(*choices: str) -> Callable[[str], str]:
     def read(value: str) -> str:
         if value in choices:
             return value
-        near = get_close_matches(value, choices, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(value, choices)
         raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}{hint}")
 
     return read
+
+
+def completing(*choices: str) -> Callable[[str], list[str]]:
+    """For shells: which of these words go on from what is typed."""
+    return lambda incomplete: [each for each in choices if each.startswith(incomplete)]
 
 
 def number(*, low: float, high: float = float("inf")) -> Callable[[str], float]:

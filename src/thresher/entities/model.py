@@ -18,7 +18,7 @@ from thresher.entities.heads import Head
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.views import Trust
-from thresher.errors import InputError
+from thresher.errors import InputError, did_you_mean
 from thresher.folders import write_folder
 
 FORMAT = 1
@@ -199,7 +199,9 @@ class FinderModel:
 def _read_config(folder: Path) -> dict[str, Any]:
     path = folder / _CONFIG
     if not folder.is_dir():
-        raise InputError(f"there is no model folder {folder}")
+        models = folder.parent.glob(f"*/{_CONFIG}")
+        hint = did_you_mean(folder.name, (file.parent.name for file in models))
+        raise InputError(f"there is no model folder {folder}{hint}")
     try:
         config = json.loads(path.read_bytes())
     except OSError as error:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, cast
 
-from thresher.errors import InputError
+from thresher.errors import InputError, did_you_mean
 
 STANDARD_INPUT = "-"
 
@@ -44,7 +44,8 @@ def _meant_by(source: str) -> list[str]:
     if path.exists():
         return [source]
     if not any(mark in source for mark in "*?["):
-        raise InputError(f"no such file: {source}")
+        hint = did_you_mean(path.name, (file.name for file in path.parent.glob("*")))
+        raise InputError(f"no such file: {source}{hint}")
     found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
     if not (names := sorted(str(file) for file in found if file.is_file())):
         raise InputError(f"no file matches {source}")

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from thresher.errors import InputError
+from thresher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -60,6 +59,5 @@ class Shelf:
         for model in self.models:
             if model.name == name:
                 return model
-        near = get_close_matches(name, self.names, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
+        hint = did_you_mean(name, self.names)
         raise InputError(f"unknown model {name[:80]!r}; choose from {', '.join(self.names)}{hint}")
