@@ -45,7 +45,7 @@ def main() -> None:
             print(name, len(corpus(name).train), flush=True)
     if "speed" in chosen.what:
         machine.prepare(threads=chosen.threads)
-        speed.run(machine, quick=chosen.trial, folder=chosen.results)
+        speed.run(machine, quick=chosen.trial, folder=chosen.results, only=chosen.only)
     experiments = tuple(name for name in chosen.what if name in EXPERIMENTS)
     if experiments:
         plan = Plan(

@@ -1,22 +1,13 @@
-"""The tables of the experiments on characters: Shakespeare, and two languages."""
+"""The tables of the experiments on Shakespeare's characters."""
 
 from statistics import mean
 
-from benchmarks.lm.experiments import BIG_LIMIT, SHAKESPEARE
+from benchmarks.lm.experiments import SHAKESPEARE
 from benchmarks.lm.rows import Result, results
 from benchmarks.lm.spread import MISSING, Seeds, named, spread, table, values
 
 GROUPS = ((1, 10), (21, 30), (41, 50), (51, 60), (41, 65))
 ROLES = {"input": "1: input", "target": "2.1: target", "other": "2.2: not the target"}
-
-# Stop Jostling (LoResLM 2025): accuracy and best-temperature perplexity of the small language.
-PUBLISHED = {
-    "tied": (0.315, 10.63),
-    "untied": (0.373, 8.79),
-    "margin 2, tied": (0.358, 9.62),
-    "margin 1, separated embeddings": (0.454, 6.90),
-    "norm-scaled margin, separated embeddings": (0.489, 6.11),
-}
 
 
 def ranked(result: Result, first: int, last: int) -> list[int]:
@@ -116,50 +107,4 @@ def roles_table(seeds: Seeds | None) -> str:
     return (
         table(["share of gradient, standard", *(f"ranks {a}–{b}" for a, b in groups)], lines)
         + f"\n\nFor ranks 41–65 role 2.2 {verdict} outweigh each of the others in every seed."
-    )
-
-
-def two_languages() -> str:
-    """Both languages of every row, beside what was published."""
-    found = results("two-languages")
-    head = ["", "small: accuracy", "MRR", "perplexity at T", "big: accuracy", "perplexity at T"]
-    lines = [
-        [f"*published: {name}*", f"{accuracy:.3f}", "", f"{rate:.2f}", "", ""]
-        for name, (accuracy, rate) in PUBLISHED.items()
-    ]
-    lines[-1][2:] = ["0.630", "6.11", "0.524", "5.25"]
-    order = sorted(found, key=lambda row: -len(found[row]))
-    for row in order:
-        cells = [
-            spread(found[row], lambda each, text=text, key=key: each["best"][text][key], digits)  # type: ignore[misc]
-            for text, key, digits in (
-                ("small", "accuracy", 3),
-                ("small", "mean_reciprocal_rank", 3),
-                ("small", "perplexity_at_temperature", 2),
-                ("big", "accuracy", 3),
-                ("big", "perplexity_at_temperature", 2),
-            )
-        ]
-        lines.append([named(row, found[row]), *cells])
-    return table(head, lines) + "\n\n" + _decay_verdict(found)
-
-
-def _decay_verdict(found: dict[str, Seeds]) -> str:
-    """What freedom from weight decay alone does to the small language."""
-    said = []
-    for row in ("standard", "margin 2", "margin 1", "norm 0.0625"):
-        decayed, free = found.get(row, {}), found.get(f"{row}, no decay", {})
-        common = sorted(set(decayed) & set(free))
-        if common:
-            with_, without = (
-                mean(seeds[each]["best"]["small"]["perplexity_at_temperature"] for each in common)
-                for seeds in (decayed, free)
-            )
-            said.append(f"{row} {with_:.2f} → {without:.2f}")
-    if not said:
-        return f"What decay does: {MISSING}."
-    return (
-        "Perplexity of the small language with → without weight decay of the embedding: "
-        + "; ".join(said)
-        + f". The big language's limit is {BIG_LIMIT}."
     )

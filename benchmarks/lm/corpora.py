@@ -4,9 +4,8 @@ They are kept in a folder, so that many processes (or another machine) need not 
 """
 
 import json
-import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +19,11 @@ from benchmarks.data import DATA, RAW_ENGLISH, ROOT
 from thresher.folders import write_file
 from thresher.lm.splits import split_text
 from thresher.lm.tokens import Characters, Tokens, learn_tokens, token_counts
+from thresher.lm.windows import Part
 
 FOLDER = ROOT / "benchmarks" / "corpora"
 LANGUAGES = ("swa", "yor", "hau", "amh")
-SMALL_SHARE = 0.02  # of the training text is in the small one of two languages
+SMALL_SHARE = 0.02  # of the training windows are in the small one of two languages
 NEWS_BYTES = (160_000, 80_000, 80_000)  # of each small language: training, validation, test
 WORDS = 20_000
 PAIRS = (512, 1024, 2048, 4096, 8192)
@@ -34,6 +34,7 @@ class Corpus:
     """One row of ids to train on; several texts, by name, to choose by and to report on.
 
     test_bytes: what the test texts measure, without their first tokens, which nothing predicts
+    parts: of the training row, where they are read in other shares than their lengths
     """
 
     vocabulary: int
@@ -41,11 +42,19 @@ class Corpus:
     validation: dict[str, Tensor]
     test: dict[str, Tensor]
     test_bytes: dict[str, int]
+    parts: tuple[Part, ...] = ()
 
     @property
     def counts(self) -> Tensor:
-        """Of each token in the training text: (vocabulary,)."""
-        return token_counts(self.train.numpy(), self.vocabulary)
+        """Of each token in the training text, parts weighed by their shares: (vocabulary,)."""
+        if not self.parts:
+            return token_counts(self.train.numpy(), self.vocabulary)
+        counts = torch.zeros(self.vocabulary, dtype=torch.float64)
+        for ids, part in zip(
+            self.train.split([each.tokens for each in self.parts]), self.parts, strict=True
+        ):
+            counts += part.share / part.tokens * token_counts(ids.numpy(), self.vocabulary)
+        return (len(self.train) * counts).round().long()
 
     def all_validation(self) -> Tensor:
         """The validation texts one after another."""
@@ -57,7 +66,7 @@ class Corpus:
             {name: ids[:tokens] for name, ids in texts.items()}
             for texts in (self.validation, self.test)
         )
-        return Corpus(self.vocabulary, self.train, validation, test, self.test_bytes)
+        return replace(self, validation=validation, test=test)
 
 
 def shakespeare() -> Corpus:
@@ -70,30 +79,19 @@ def shakespeare() -> Corpus:
 def two_languages() -> Corpus:
     """Shakespeare in two alphabets: character c of the second language is token c + 65.
 
-    Passages of the training text are in the small language until it has 2 % of the characters.
-    Validation and test are the same texts in either language.
+    Each window of training is in the small language with a chance of 2 %, whatever its text, so
+    that both languages say the same and only how often they are read tells them apart. Validation
+    and test are the same texts in either language.
     """
-    parts = split_text(_shakespeare_text())
-    tokens = Characters(_shakespeare_text())
-    passages = [passage + "\n\n" for passage in parts.train.split("\n\n")]
-    order = list(range(len(passages)))
-    random.Random(0).shuffle(order)
-    small: set[int] = set()
-    left = SMALL_SHARE * len(parts.train)
-    while left > 0:
-        small.add(order[len(small)])
-        left -= len(passages[order[len(small) - 1]])
-    ids = [tokens.encode(passage) for passage in passages]
-    train = np.concatenate([each + 65 * (i in small) for i, each in enumerate(ids)])
-    validation, test = (
-        torch.from_numpy(tokens.encode(text)) for text in (parts.validation, parts.test)
-    )
+    one = shakespeare()
+    validation, test = one.validation["all"], one.test["all"]
     return Corpus(
-        vocabulary=2 * tokens.vocabulary,
-        train=torch.from_numpy(train),
-        validation={"big": validation, "small": validation + 65},
-        test={"big": test, "small": test + 65},
-        test_bytes={name: len(parts.test.encode()) - 1 for name in ("big", "small")},
+        vocabulary=2 * one.vocabulary,
+        train=torch.cat([one.train, one.train + one.vocabulary]),
+        validation={"big": validation, "small": validation + one.vocabulary},
+        test={"big": test, "small": test + one.vocabulary},
+        test_bytes=dict.fromkeys(("big", "small"), one.test_bytes["all"]),
+        parts=tuple(Part(len(one.train), share) for share in (1 - SMALL_SHARE, SMALL_SHARE)),
     )
 
 
@@ -152,7 +150,8 @@ def corpus(name: str, folder: Path = FOLDER) -> Corpus:
     validation, test = (
         {text: ids[f"{part}.{text}"] for text in about["texts"]} for part in ("validation", "test")
     )
-    return Corpus(about["vocabulary"], ids["train"], validation, test, about["test_bytes"])
+    parts = tuple(Part(*part) for part in about["parts"])
+    return Corpus(about["vocabulary"], ids["train"], validation, test, about["test_bytes"], parts)
 
 
 def _packed(made: Corpus) -> bytes:
@@ -160,6 +159,7 @@ def _packed(made: Corpus) -> bytes:
         "vocabulary": made.vocabulary,
         "texts": list(made.test),
         "test_bytes": made.test_bytes,
+        "parts": made.parts,
     }
     ids = {"train": made.train}
     ids |= {f"validation.{name}": each for name, each in made.validation.items()}

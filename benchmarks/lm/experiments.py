@@ -54,40 +54,25 @@ SHAKESPEARE_CPU = Experiment(
 )
 
 _TWO = Row(
-    "two-languages",
-    shape={"layers": 4, "width": 128, "heads": 4, "context": 256},
-    settings={"batch": 32, "steps": 4000, "validation_tokens": 120_000},
+    "two-languages",  # steps, batch, context and size as published
+    shape={"layers": 4, "width": 128, "heads": 4, "context": 64},
+    settings={
+        "batch": 12,
+        "steps": 8000,
+        "evaluate_every": 1000,
+        "validation_tokens": 32_768,
+        "precision": "float32",
+    },
 )
 _FREE = _TWO.with_(decay_embeddings=False)
 _CANDIDATES = {
-    "margin 1, no decay": _FREE.with_(margin="1"),
-    "norm 0.0625, no decay": _FREE.with_(margin="norm:0.0625"),
-    **{
-        name: replace(row, seeds=(0,))
-        for name, row in {
-            "margin 2, no decay": _FREE.with_(margin="2"),
-            "norm 0.125, no decay": _FREE.with_(margin="norm:0.125"),
-            "norm 0.25, no decay": _FREE.with_(margin="norm:0.25"),
-            "margin 1, no decay, dropout 0.1": _FREE.with_(margin="1", dropout=0.1),
-            "margin 2, no decay, dropout 0.1": _FREE.with_(margin="2", dropout=0.1),
-            "norm 0.125, no decay, dropout 0.1": _FREE.with_(margin="norm:0.125", dropout=0.1),
-            "margin 1, no decay, dropout 0.1, rate 0.003": _FREE.with_(
-                margin="1", dropout=0.1, learning_rate=0.003
-            ),
-            "margin 2, no decay, dropout 0.1, rate 0.003": _FREE.with_(
-                margin="2", dropout=0.1, learning_rate=0.003
-            ),
-            "margin 2, no decay, dropout 0.2, rate 0.003": _FREE.with_(
-                margin="2", dropout=0.2, learning_rate=0.003
-            ),
-            "margin 2, no decay, decay 1 of others, rate 0.003": _FREE.with_(
-                margin="2", weight_decay=1.0, learning_rate=0.003
-            ),
-            "margin 2, untied, no decay, dropout 0.1": replace(
-                _FREE.with_(margin="2", dropout=0.1), tied=False
-            ),
-        }.items()
-    },
+    name: replace(row, seeds=(0,))
+    for name, row in {
+        "margin 0.6, no decay": _FREE.with_(margin="0.6"),
+        "margin 0.5 to 2, no decay": _FREE.with_(margin="0.5:2"),
+        "margin 0.6, no decay, rate 0.002": _FREE.with_(margin="0.6", learning_rate=0.002),
+        "margin 0.5 to 2, no decay, rate 0.002": _FREE.with_(margin="0.5:2", learning_rate=0.002),
+    }.items()
 }
 
 
@@ -107,11 +92,11 @@ def _best_of_two_languages(found: Mapping[str, Result]) -> dict[str, Row]:
 TWO_LANGUAGES = Experiment(
     {
         "standard": _TWO,
-        "standard, no decay": _FREE,
         "standard, untied": replace(_TWO, tied=False),
-        "margin 2": _TWO.with_(margin="2"),
         "margin 1": _TWO.with_(margin="1"),
+        "margin 1, no decay": _FREE.with_(margin="1"),
         "norm 0.0625": _TWO.with_(margin="norm:0.0625"),
+        "norm 0.0625, no decay": _FREE.with_(margin="norm:0.0625"),
         **_CANDIDATES,
     },
     _best_of_two_languages,

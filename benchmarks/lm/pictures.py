@@ -6,16 +6,18 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.lm.character_tables import PUBLISHED, ROLES, ranked
+from benchmarks.lm.character_tables import ROLES, ranked
 from benchmarks.lm.corpora import PAIRS
 from benchmarks.lm.experiments import BIG_LIMIT, OUTPUT_LAYERS
 from benchmarks.lm.rows import results
 from benchmarks.lm.spread import Seeds, values
+from benchmarks.lm.two_language_tables import PERPLEXITY, PUBLISHED, on_both
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {"standard": "#444444", "margin 2": "#d95f0e", "margin 4": "#2166ac"}
+MARKS = "sv^<>dX"  # of what was published
 ROLE_COLOURS = ("#2166ac", "#1b7837", "#d95f0e")
 STYLE: dict[str, Any] = {
     "axes.spines.top": False,
@@ -90,41 +92,25 @@ def _role_shares(result: Any) -> list[list[float]]:
 
 
 def two_languages() -> "Figure | None":
-    """Every row as a point: the big language's perplexity and the small one's."""
+    """Every seed as a point: the big language's perplexity and the small one's, as published."""
     found = results("two-languages")
     if not found:
         return None
-    figure, (axes,) = _panels(1, 7.5)
-    for row, seeds in found.items():
-        at = [_perplexity(seeds, text) for text in ("big", "small")]
-        axes.plot(
-            *at,
-            "o" if len(seeds) > 1 else ".",
-            color="#2166ac" if "margin" in row or "norm" in row else "#444444",
-        )
-        axes.annotate(row, at, xytext=(4, 2), textcoords="offset points", fontsize=6)
-    axes.plot(
-        5.25,
-        PUBLISHED["norm-scaled margin, separated embeddings"][1],
-        "*",
-        color="#d95f0e",
-        markersize=11,
-    )
-    axes.annotate(
-        "best published",
-        (5.25, 6.11),
-        xytext=(6, -9),
-        textcoords="offset points",
-        color="#d95f0e",
-        fontsize=7,
-    )
+    figure, (axes,) = _panels(1, 7.5, height=4.4)
+    for number, (row, seeds) in enumerate(found.items()):
+        points = [
+            [on_both(each, text, PERPLEXITY) for text in ("big", "small")]
+            for each in seeds.values()
+        ]
+        axes.plot(*zip(*points, strict=True), "o", color=f"C{number}", label=row, markersize=5)
+    for number, (row, (*_, small, _, big)) in enumerate(PUBLISHED.items()):
+        if big:
+            label = f"published: {row}"
+            axes.plot(float(big), float(small), MARKS[number], color="0.45", label=label)
     axes.axvline(BIG_LIMIT, color="0.8", linewidth=1, zorder=0)
     axes.set(xlabel="perplexity of the big language", ylabel="perplexity of the small language")
+    figure.legend(fontsize=7, loc="outside right upper")
     return figure
-
-
-def _perplexity(seeds: Seeds, text: str) -> float:
-    return mean(values(seeds, lambda each: each["best"][text]["perplexity_at_temperature"]))
 
 
 def output_layers() -> "Figure | None":
@@ -147,6 +133,8 @@ def output_layers() -> "Figure | None":
     axes.set(
         xlabel="million tokens a second, training on a GPU", ylabel="test perplexity", yscale="log"
     )
+    axes.yaxis.set_major_formatter("{x:.0f}")
+    axes.yaxis.set_minor_formatter("{x:.0f}")
     return figure
 
 
@@ -191,10 +179,10 @@ def vocabularies() -> "Figure | None":
     return figure
 
 
-def _panels(count: int, width: float) -> tuple["Figure", list[Any]]:
+def _panels(count: int, width: float, height: float = 3.4) -> tuple["Figure", list[Any]]:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(width * count, 3.4), layout="constrained")
+    figure = Figure(figsize=(width * count, height), layout="constrained")
     return figure, list(figure.subplots(1, count, squeeze=False).flat)
 
 

@@ -39,9 +39,15 @@ class Plan(NamedTuple):
     folder: Path = RESULTS
 
     def tasks(self) -> list[Task]:
-        """What is left to do, as far as is known by now: the first seed of all rows first."""
-        found = [task for name in self.experiments for task in self._tasks(name)]
-        return sorted(found, key=lambda task: self.seeds.index(task.seed))
+        """What is left to do, as far as is known by now.
+
+        Experiments as they were named; within one, the first seed of all rows first.
+        """
+        return [
+            task
+            for name in self.experiments
+            for task in sorted(self._tasks(name), key=lambda task: self.seeds.index(task.seed))
+        ]
 
     def _tasks(self, experiment: str) -> Iterable[Task]:
         about = EXPERIMENTS[experiment]

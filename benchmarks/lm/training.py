@@ -19,6 +19,7 @@ from thresher.lm.settings import TrainingSettings
 from thresher.lm.training import TrainingData, TrainingState, task_of, train
 from thresher.lm.transformer import Shape
 
+EVALUATED = 8192  # tokens at a time, whatever the batch of training
 FEW = 200  # tokens; up to here the figures of each are kept
 RARE = 30  # times; a token seen less often in the training text is rare
 
@@ -33,7 +34,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
         **{"roles": False, "precision": machine.precision} | dict(row.settings) | {"seed": seed}
     )
     state = new_state(row, corpus, settings, machine)
-    data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts)
+    data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts, corpus.parts)
     final: dict[str, Any] = {}
 
     def at_end(state: TrainingState) -> None:
@@ -45,7 +46,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
     machine.wait()
     seconds = time.perf_counter() - started
     temperatures = {
-        name: best_temperature(model, task_of(model, settings), ids, batch=settings.batch)
+        name: best_temperature(model, task_of(model, settings), ids, batch=_windows(model))
         for name, ids in corpus.validation.items()
     }
     return {
@@ -107,8 +108,12 @@ def _evaluated(
 ) -> Evaluation:
     task = task_of(model, settings)
     return evaluate(
-        model, task, ids, batch=settings.batch, temperature=temperature, byte_count=byte_count
+        model, task, ids, batch=_windows(model), temperature=temperature, byte_count=byte_count
     )
+
+
+def _windows(model: LanguageModel) -> int:
+    return max(1, EVALUATED // model.architecture.shape.context)
 
 
 def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:

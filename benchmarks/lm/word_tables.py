@@ -107,13 +107,14 @@ def training_speed() -> str:
             lines.append([kind, *[MISSING] * 5])
             continue
         rates = found["tokens_per_second"]
+        margin = speeds.get(f"margin, {kind}", {}).get(0)
         lines.append(
             [
                 f"{kind} ({found['machine']['device']})",
                 f"{rates['bare']:,.0f}",
                 f"{rates['train']:,.0f}",
                 f"{100 * found['train_over_bare']:.1f} %",
-                f"{100 * found['margin_cost']:+.1f} %",
+                f"{100 * margin['margin_cost']:+.1f} %" if margin else MISSING,
                 f"{100 * found['diagnostics_cost']:+.1f} %",
             ]
         )

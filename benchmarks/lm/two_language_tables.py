@@ -1,0 +1,103 @@
+"""The tables of the experiment on two languages, beside what was published."""
+
+import math
+from collections.abc import Callable
+from statistics import mean
+
+from benchmarks.lm.experiments import BIG_LIMIT
+from benchmarks.lm.rows import Result, results
+from benchmarks.lm.spread import MISSING, Seeds, named, spread, table, values
+
+# Stop Jostling (LoResLM 2025), as its notebooks print them. Of the small language: accuracy, mean
+# reciprocal rank, perplexity at its best temperature; of the big one: accuracy, perplexity.
+PUBLISHED = {
+    "tied": ("0.315", "0.480", "10.63", "0.519", "5.01"),
+    "untied": ("0.373", "", "8.79", "", ""),
+    "margin 2": ("0.358", "0.516", "9.62", "0.529", "5.07"),
+    "margin 1": ("0.371", "0.525", "9.54", "0.530", "5.13"),
+    "norm 0.0625": ("0.376", "0.530", "9.46", "0.521", "5.29"),
+    "margin 1, separated embeddings": ("0.454", "", "6.90", "", ""),
+    "norm 0.0625, separated embeddings": ("0.488", "0.630", "6.11", "0.524", "5.25"),
+}
+PERPLEXITY = "perplexity_at_temperature"
+COLUMNS = (
+    ("small", "accuracy", 3),
+    ("small", "mean_reciprocal_rank", 3),
+    ("small", PERPLEXITY, 2),
+    ("big", "accuracy", 3),
+    ("big", PERPLEXITY, 2),
+)
+HEAD = ["small: accuracy", "MRR", "perplexity", "big: accuracy", "perplexity"]
+
+
+def on_test(result: Result, text: str, key: str) -> float:
+    """A figure of the test text."""
+    return float(result["best"][text][key])
+
+
+def on_both(result: Result, text: str, key: str) -> float:
+    """A figure of validation and test text together, as what was published; T by validation."""
+    parts = [result[part][text] for part in ("validation", "best")]
+    weights = [part["tokens"] for part in parts]
+    if key != PERPLEXITY:
+        return mean_of([part[key] for part in parts], weights)
+    return math.exp(mean_of([math.log(part[key]) for part in parts], weights))
+
+
+def mean_of(numbers: list[float], weights: list[int]) -> float:
+    """Their mean by weight."""
+    return sum(a * b for a, b in zip(numbers, weights, strict=True)) / sum(weights)
+
+
+def two_languages() -> str:
+    """Both languages of every row: on the published text, then on the test text."""
+    found = results("two-languages")
+    order = sorted(found, key=lambda row: -len(found[row]))
+    published = [[f"*published: {name}*", *figures, ""] for name, figures in PUBLISHED.items()]
+    ours = [[*_line(row, found[row], on_both), _each_seed(found[row])] for row in order]
+    tests = [_line(row, found[row], on_test) for row in order]
+    return "\n\n".join(
+        [
+            table(
+                ["validation and test, as published", *HEAD, "small: each seed"],
+                published + (ours or [["ours", *[MISSING] * 6]]),
+            ),
+            table(["test", *HEAD], tests or [["ours", *[MISSING] * 5]]),
+            _decay_verdict(found),
+        ]
+    )
+
+
+def _line(row: str, seeds: Seeds, figure: Callable[[Result, str, str], float]) -> list[str]:
+    cells = [
+        spread(seeds, lambda each, text=text, key=key: figure(each, text, key), digits)  # type: ignore[misc]
+        for text, key, digits in COLUMNS
+    ]
+    return [named(row, seeds), *cells]
+
+
+def _each_seed(seeds: Seeds) -> str:
+    return ", ".join(
+        f"{each:.2f}" for each in values(seeds, lambda each: on_both(each, "small", PERPLEXITY))
+    )
+
+
+def _decay_verdict(found: dict[str, Seeds]) -> str:
+    """What freedom from weight decay alone does to the small language."""
+    said = []
+    for row in ("margin 1", "norm 0.0625"):
+        decayed, free = found.get(row, {}), found.get(f"{row}, no decay", {})
+        common = sorted(set(decayed) & set(free))
+        if common:
+            with_, without = (
+                mean(on_test(seeds[each], "small", PERPLEXITY) for each in common)
+                for seeds in (decayed, free)
+            )
+            said.append(f"{row} {with_:.2f} → {without:.2f}")
+    if not said:
+        return f"What decay does: {MISSING}."
+    return (
+        "Test perplexity of the small language with → without weight decay of the embedding: "
+        + "; ".join(said)
+        + f". The big language's limit is {BIG_LIMIT}."
+    )
