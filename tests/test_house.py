@@ -11,8 +11,8 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # A room may import the rooms before it; `entities` reaches language models through `encoders`.
-ROOMS = ["maths", "text", "lm", "encoders", "entities", "integrations", "web", "cli"]
-FORBIDDEN = {("entities", "lm"), ("text", "maths"), ("maths", "text")}
+ROOMS = ["maths", "text", "lm", "encoders", "entities", "rationales", "integrations", "web", "cli"]
+FORBIDDEN = {("entities", "lm"), ("rationales", "lm"), ("text", "maths"), ("maths", "text")}
 # Modules beside the rooms that every room may use.
 GROUND = {"checkpoint_files", "errors", "folders"}
 

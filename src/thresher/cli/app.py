@@ -14,6 +14,7 @@ from thresher.cli.evaluate import evaluate
 from thresher.cli.find import find
 from thresher.cli.fit import fit
 from thresher.cli.lm import lm
+from thresher.cli.rationale import rationale
 from thresher.cli.serve import serve
 
 _COMPLETING = "_THRESHER_COMPLETE"  # set by the scripts that Typer writes for shells
@@ -24,6 +25,7 @@ app.command()(fit)
 app.command("eval")(evaluate)
 app.command()(serve)
 app.add_typer(lm, name="lm")
+app.add_typer(rationale, name="rationale")
 
 
 def _show_version(asked: bool) -> None:
@@ -53,6 +55,7 @@ def thresher(
     thresher eval gold.conll                   measure, where gold tags exist
     thresher serve                             a page to paste text into
     thresher lm train corpus.txt -o my-lm      a language model from raw text
+    thresher rationale fit reviews.jsonl -o m  labels, and the words behind them
 
     Exit status: 0 if all went well, 1 if something failed or some input could
     not be read, 2 if the command was mistyped, 130 after Ctrl-C.

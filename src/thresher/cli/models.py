@@ -13,6 +13,7 @@ from thresher.errors import InputError
 if TYPE_CHECKING:
     from thresher import EntityFinder
     from thresher.encoders import Encoder
+    from thresher.rationales.finder import RationaleFinder
 
 
 def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "EntityFinder":
@@ -21,6 +22,14 @@ def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "Ent
         if folder is None:
             return thresher.EntityFinder.default(device=device)
         return thresher.EntityFinder.load(folder, device=device)
+
+
+def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "RationaleFinder":
+    """The model of rationales in a folder."""
+    with _loading(device, quiet=quiet):
+        from thresher.rationales.finder import RationaleFinder  # noqa: PLC0415 (torch)
+
+        return RationaleFinder.load(folder, device=device)
 
 
 def load_encoder(name: str | None, *, device: str | None, quiet: bool) -> "Encoder":

@@ -1,0 +1,121 @@
+"""Labels and rationales as JSONL, HTML or for the eye: pieces of text, as they are found."""
+
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from thresher.cli.highlight import highlight
+from thresher.rationales.labelled import LabelledText
+from thresher.text.formats.html import to_html
+from thresher.text.formats.jsonl import to_jsonl
+from thresher.text.sources import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from thresher.rationales.finder import Explanation, RationaleFinder
+
+
+@dataclass
+class Explain:
+    """One run of a finder of rationales over texts.
+
+    counts: how many texts got each label so far
+    """
+
+    finder: "RationaleFinder"
+    documents: Iterable[LabelledText]
+    threshold: float | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def texts(self) -> int:
+        """How many texts were labelled so far."""
+        return self.counts.total()
+
+    def explained(self) -> Iterator[tuple[LabelledText, "Explanation"]]:
+        """Each text with its label and rationale."""
+        ahead: deque[LabelledText] = deque()  # the finder reads some texts before the first answer
+
+        def texts() -> Iterator[str]:
+            for document in self.documents:
+                ahead.append(document)
+                yield document.text
+
+        for explanation in self.finder.explain_all(texts(), threshold=self.threshold):
+            self.counts[explanation.label] += 1
+            yield ahead.popleft(), explanation
+
+    def jsonl(self) -> Iterator[str]:
+        """A line a text: where it came from, its label, its text, its spans."""
+        for document, found in self.explained():
+            place = {
+                "source": document.source,
+                "line": document.number,
+                "label": found.label,
+                "probability": round(found.probability, 6),
+                "from_rationale": round(found.from_rationale, 6),
+            }
+            yield f"{json.dumps(place)[:-1]}, {to_jsonl(document.text, found.spans)[1:]}"
+
+    def html(self) -> Iterator[str]:
+        """One page, each text under its label."""
+        headings: deque[str] = deque()
+
+        def documents() -> Iterator[tuple[str, tuple[object, ...]]]:
+            for document, found in self.explained():
+                headings.append(f"<h2>{_escaped(found.label)} {found.probability:.2f}</h2>\n")
+                yield document.text, found.spans
+
+        for piece in to_html(documents(), title="Rationales"):  # type: ignore[arg-type]
+            yield "".join(headings) + piece
+            headings.clear()
+
+    def terminal(self) -> Iterator[str]:
+        """Coloured text under its label, under the name of its source where that changes."""
+        console = Console(force_terminal=True, highlight=False)
+        coloured = console.color_system is not None and not console.no_color
+        source = None
+        for document, found in self.explained():
+            with console.capture() as shown:
+                if document.source != source:
+                    source = document.source
+                    name = "standard input" if source == STANDARD_INPUT else source
+                    console.print(Rule(_plain(name, "bold"), align="left", style="dim"))
+                heading = _plain(found.label, "bold").append(f"  {found.probability:.2f}", "dim")
+                console.print(heading)
+                console.print(highlight(document.text, found.spans, coloured=coloured))
+                console.print()
+            yield shown.get()
+        with console.capture() as shown:
+            console.print(_plain(self._footing(), "dim"))
+        yield shown.get()
+
+    def written(self, form: str) -> Iterator[str]:
+        """The pieces of the output in one of the three forms."""
+        forms: dict[str, Callable[[], Iterator[str]]] = {
+            "terminal": self.terminal,
+            "jsonl": self.jsonl,
+            "html": self.html,
+        }
+        return forms[form]()
+
+    def _footing(self) -> str:
+        labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())
+        return f"{self.texts:,} texts: {labels}"
+
+
+def _plain(text: str, style: str) -> Text:
+    """Text without the signs that steer a terminal."""
+    shown = highlight(text, [], coloured=False)
+    shown.stylize(style)
+    return shown
+
+
+def _escaped(label: str) -> str:
+    return escape(label.encode("utf-8", "replace").decode())

@@ -1,0 +1,1 @@
+"""Texts with labels -> a classifier, and the words that carry its answers."""

@@ -1,0 +1,245 @@
+"""Labels of texts, and the words that carry them."""
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from thresher.encoders import Encoder, load_encoder
+from thresher.entities.fitting import Progress, SilentProgress
+from thresher.entities.priors import WordListPrior, first_opinion
+from thresher.entities.vectors import batches_by_length, encode_words
+from thresher.errors import InputError
+from thresher.rationales.classifier import Reader
+from thresher.rationales.corpus import per_text
+from thresher.rationales.fitting import fit_rationales, open_probabilities
+from thresher.rationales.gate_training import OPEN
+from thresher.rationales.model import RationaleModel
+from thresher.rationales.reading import probabilities
+from thresher.rationales.settings import RationaleSettings
+from thresher.text.annotations import Span
+from thresher.text.words import Word, segment
+
+_WORDS_TOGETHER = 20_000  # words of several texts that are read in common batches
+_WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A text's label and the words that carry it.
+
+    probability: of the label, given what the model answers from
+    from_rationale: of the same label, given the words of the spans alone
+    """
+
+    label: str
+    probability: float
+    from_rationale: float
+    spans: tuple[Span, ...]
+
+
+class RationaleFinder:
+    """Labels texts and says which of their words the answer rests on.
+
+    >>> finder = RationaleFinder.fit(texts, labels)
+    >>> finder.explain("The soup was cold and nobody came.")
+    Explanation(label='bad', probability=…, spans=(Span(start=13, end=17, text='cold', …), …))
+    """
+
+    def __init__(self, encoder: Encoder, model: RationaleModel) -> None:
+        self.encoder = encoder
+        self.model = model
+        self.reader = Reader(encoder, model.gates_at)
+        self._selector = model.selector.to(encoder.device)
+        self._classifier = model.classifier.to(encoder.device)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str | None = None) -> "RationaleFinder":
+        """A finder from the folder that `save` made."""
+        model = RationaleModel.read(Path(folder))
+        encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+        return cls(encoder, model.checked_for(encoder.width))
+
+    @classmethod
+    def fit(
+        cls,
+        texts: Sequence[str],
+        labels: Sequence[str],
+        *,
+        encoder: Encoder | str | None = None,
+        settings: RationaleSettings | None = None,
+        classifier: RationaleModel | None = None,
+        likely: Set[str] = frozenset(),
+        unlikely: Set[str] = frozenset(),
+        progress: Progress | None = None,
+    ) -> "RationaleFinder":
+        """Learn from texts and their labels.
+
+        classifier: a model whose classifier is to be explained, or learned further (joint)
+        likely, unlikely: words expected in rationales (π = 1), and expected not to be (π = 0)
+        """
+        if isinstance(texts, str) or len(texts) != len(labels):
+            raise InputError("give several texts, and as many labels as texts")
+        if encoder is None or isinstance(encoder, str):
+            encoder = load_encoder(encoder) if encoder else load_encoder()
+        settings = settings or RationaleSettings()
+        names = tuple(sorted(set(labels))) if classifier is None else classifier.labels
+        if classifier is not None:
+            _check_classifier(classifier, encoder, settings, set(labels))
+        words = [[word.text for word in words_of(text)] for text in texts]
+        lists = [WordListPrior(likely, 1.0), WordListPrior(unlikely, 0.0)]
+        fitted = fit_rationales(
+            words,
+            torch.tensor([names.index(label) for label in labels]),
+            encoder,
+            label_names=names,
+            settings=settings,
+            classifier=None if classifier is None else classifier.classifier.to(encoder.device),
+            opinions=first_opinion(lists, words) if likely or unlikely else None,
+            progress=progress or SilentProgress(),
+        )
+        model = RationaleModel(
+            encoder=encoder.name,
+            layer=encoder.layer,
+            labels=names,
+            selector=fitted.selector,
+            classifier=fitted.classifier,
+            mode=settings.mode,
+            gates_at=settings.gates_at,
+            threshold=OPEN,
+            learned_from={
+                "texts": len(words),
+                "words": sum(map(len, words)),
+                "settings": asdict(settings),
+                "likely": len(likely),
+                "unlikely": len(unlikely),
+                "held_out": asdict(fitted.held_out),
+                "steps_chosen": fitted.chosen.step,
+                "weights": dict(fitted.chosen.weights),
+                "warnings": list(fitted.warnings),
+            },
+        )
+        return cls(encoder, model)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a text may be labelled."""
+        return self.model.labels
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model as a folder, whole or not at all."""
+        self.model.write(Path(folder))
+
+    def explain(self, text: str, *, threshold: float | None = None) -> Explanation:
+        """The label of a text and its rationale."""
+        return next(self.explain_all([text], threshold=threshold))
+
+    def explain_all(
+        self, texts: Iterable[str], *, threshold: float | None = None
+    ) -> Iterator[Explanation]:
+        """Each text in turn. Lazy: texts are read a few at a time."""
+        if isinstance(texts, str):
+            raise InputError("texts are several strings; for a single one use explain")
+        for group in _groups(texts):
+            words = [[word.text for word in each] for _, each in group]
+            scores = self.scores(words)
+            whole, rationale = self.answers(words, self.selected(scores, threshold))
+            answers = whole if self.model.mode == "frozen" else rationale
+            for i, (text, placed) in enumerate(group):
+                label = int(answers[i].argmax())
+                yield Explanation(
+                    label=self.labels[label],
+                    probability=float(answers[i, label]),
+                    from_rationale=float(rationale[i, label]),
+                    spans=spans_of(text, placed, scores[i], self._threshold(threshold)),
+                )
+
+    def scores(self, texts: Sequence[Sequence[str]]) -> list[Tensor]:
+        """P(open) of the words of texts that are already split; for each text (words,)."""
+        rows: list[Tensor] = [torch.zeros(0)] * len(texts)
+        most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        for indices in batches_by_length(texts, words_per_batch=most):
+            vectors = encode_words(self.encoder, [texts[i] for i in indices])
+            opened = open_probabilities(self._selector, vectors)
+            for i, row in zip(indices, per_text(opened, [texts[i] for i in indices]), strict=True):
+                rows[i] = row
+        return rows
+
+    def selected(self, scores: Sequence[Tensor], threshold: float | None = None) -> list[Tensor]:
+        """Which words are in the rationales; for each text (words,)."""
+        return [row >= self._threshold(threshold) for row in scores]
+
+    def answers(
+        self, texts: Sequence[Sequence[str]], selected: Sequence[Tensor]
+    ) -> tuple[Tensor, Tensor]:
+        """The probabilities of labels given whole texts, and given the selected words alone.
+
+        Each (texts, labels).
+        """
+        kept = [each.float() for each in selected]
+        return (
+            probabilities(self.reader, self._classifier, texts),
+            probabilities(self.reader, self._classifier, texts, kept),
+        )
+
+    def _threshold(self, threshold: float | None) -> float:
+        return self.model.threshold if threshold is None else threshold
+
+
+def words_of(text: str) -> list[Word]:
+    """All words of a text, of whatever sentence; a text without words is refused."""
+    words = [word for sentence in segment(text) for word in sentence.words]
+    if not words:
+        raise InputError("a text without words cannot be labelled")
+    return words
+
+
+def spans_of(
+    text: str, words: Sequence[Word], scores: Tensor, threshold: float
+) -> tuple[Span, ...]:
+    """Runs of words that score at least the threshold, each with the mean score of its words."""
+    runs: list[list[int]] = []
+    for i, score in enumerate(scores.tolist()):
+        if score < threshold:
+            continue
+        if runs and runs[-1][-1] == i - 1:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    return tuple(
+        Span(
+            start=words[run[0]].start,
+            end=words[run[-1]].end,
+            text=text[words[run[0]].start : words[run[-1]].end],
+            score=min(1.0, float(scores[run].mean())),
+        )
+        for run in runs
+    )
+
+
+def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Word]]]]:
+    """Texts with their words, as many together as make good batches."""
+    group: list[tuple[str, list[Word]]] = []
+    count = 0
+    for text in texts:
+        group.append((text, words_of(text)))
+        count += len(group[-1][1])
+        if count >= _WORDS_TOGETHER:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group
+
+
+def _check_classifier(
+    model: RationaleModel, encoder: Encoder, settings: RationaleSettings, labels: set[str]
+) -> None:
+    model.checked_for(encoder.width)
+    if model.gates_at != settings.gates_at:
+        raise InputError(f"the classifier reads gates at the {model.gates_at}; ask for the same")
+    if unknown := sorted(labels - set(model.labels)):
+        raise InputError(
+            f"the classifier knows the labels {', '.join(model.labels)}; not {unknown[0]!r}"
+        )

@@ -1,0 +1,158 @@
+"""Labelled texts from JSONL, CSV and TSV files; a record that cannot be used is told and passed."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import InputError
+from thresher.rationales.records import FORMATS, Record, read_records, record_format
+from thresher.text.sources import find_sources, open_source
+
+Report = Callable[[str], None]
+Bounds = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A text, its label if that was asked for, and its gold rationale if there is one.
+
+    number: its first line in the source, from 1   gold: characters [start, end)
+    """
+
+    text: str
+    source: str
+    number: int
+    label: str | None = None
+    gold: tuple[Bounds, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields:
+    """Where in a record to look. A record needs its text, and its label where that is named."""
+
+    text: str = "text"
+    label: str | None = None
+    gold: str | None = None
+
+    @property
+    def needed(self) -> list[str]:
+        """The fields that every record must have."""
+        return [name for name in (self.text, self.label) if name is not None]
+
+
+def read_labelled(
+    sources: str | Path | Iterable[str | Path],
+    *,
+    fields: Fields,
+    format: str | None = None,  # noqa: A002
+    on_problem: Report | None = None,
+) -> Iterator[LabelledText]:
+    """The texts of files, folders' files, patterns, and "-" for standard input.
+
+    format: jsonl, csv, tsv, or lines (a text a line, without labels); by default what a file's
+        name says
+    on_problem: told, in one line, of each record that had to be passed over; without it the first
+        of them raises `InputError`, as a field that no record of a file has always does
+    """
+    if format is not None and format not in FORMATS:
+        raise InputError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    names = find_sources(sources)
+    formats = [format or record_format(name) for name in names]
+    if fields.label is not None and "lines" in formats:
+        name = names[formats.index("lines")]
+        raise InputError(f"{name} has lines without labels; give jsonl, csv or tsv")
+    return _texts(names, formats, fields, on_problem or _fail)
+
+
+def _texts(
+    names: Sequence[str], formats: Sequence[str], fields: Fields, report: Report
+) -> Iterator[LabelledText]:
+    found = False
+    for name, form in zip(names, formats, strict=True):
+        with open_source(name) as stream:
+            for text in _usable(
+                read_records(stream, form, field=fields.text), name, fields, report
+            ):
+                found = True
+                yield text
+    if not found:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise InputError(f"no text in {names[0]}{more}")
+
+
+def _usable(
+    records: Iterator[Record], name: str, fields: Fields, report: Report
+) -> Iterator[LabelledText]:
+    """The records that make a text; a field that none of them has is an error of the file."""
+    waiting: list[str] | None = []  # complaints of missing fields, until some record has them all
+    lacking = ""
+    for number, record in records:
+        try:
+            if isinstance(record, InputError):
+                raise record
+            missing = [each for each in fields.needed if each not in record]
+            if missing:
+                lacking = lacking or _no_field(missing[0], record)
+                complaint = f"{name} line {number}: {_no_field(missing[0], record)}"
+                report(complaint) if waiting is None else waiting.append(complaint)
+                continue
+            for complaint in waiting or ():
+                report(complaint)
+            waiting = None
+            yield _text_of(record, fields, name, number)
+        except InputError as error:
+            report(f"{name} line {number}: {error}")
+    if waiting:
+        raise InputError(f"{name} has {lacking}")
+
+
+def _text_of(record: dict[str, Any], fields: Fields, name: str, number: int) -> LabelledText:
+    text = record[fields.text]
+    if not isinstance(text, str):
+        raise InputError(f"field {fields.text!r} is not a string")
+    if not text.strip():
+        raise InputError("the text is empty")
+    label = None if fields.label is None else _label(record[fields.label], fields.label)
+    gold = None
+    if fields.gold is not None and record.get(fields.gold) not in (None, ""):
+        gold = _gold(record[fields.gold], fields.gold, len(text))
+    return LabelledText(text, name, number, label, gold)
+
+
+def _label(value: object, field: str) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if value is None or value == "":
+        raise InputError("the label is empty")
+    raise InputError(f"field {field!r} is neither a string nor a number")
+
+
+def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
+    """[[start, end], …] or [{"start": …, "end": …}, …]; in a table, as JSON."""
+    try:
+        given = json.loads(value) if isinstance(value, str) else value
+        pairs = [
+            (each["start"], each["end"]) if isinstance(each, dict) else tuple(each)
+            for each in given
+        ]
+        bounds = [(start, end) for start, end in pairs]
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"field {field!r} is not a list of [start, end]") from None
+    for start, end in bounds:
+        if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
+            raise InputError(
+                f"field {field!r} has [{start}, {end}], outside a text of {length} characters"
+            )
+    return tuple(bounds)
+
+
+def _no_field(field: str, record: dict[str, Any]) -> str:
+    return f"no field {field!r}; it has {', '.join(map(str, record)) or 'none'}"
+
+
+def _fail(message: str) -> None:
+    raise InputError(message)

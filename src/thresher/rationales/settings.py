@@ -1,0 +1,119 @@
+"""How rationales are learned."""
+
+from dataclasses import dataclass, fields
+
+from thresher.entities.objectives import GATES_AT
+from thresher.entities.selector import PARAMETER_RANGES
+from thresher.errors import InputError
+from thresher.maths.gates import check_rate
+from thresher.rationales.estimators import BASELINES, ESTIMATORS
+from thresher.rationales.lagrangian import FixedWeight, Multiplier, Weighting
+from thresher.rationales.objective import TERMS
+
+MODES = ("frozen", "joint")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RationaleSettings:
+    """How a classifier and its gates are trained.
+
+    mode: "frozen" first learns a classifier from whole texts, then gates that keep its answers;
+        "joint" learns both together, the classifier from gated texts alone
+    gates_at, form: as for entities; where gates close, and how a sample becomes hard
+    estimator: "pathwise" through the sample, "reinforce" by the score function, with a baseline
+        and several samples of a text if asked for
+    sparsity, continuity, selection: the weights λ_s, λ_c, λ_e. With a target (`…_target`) they are
+        where a Lagrange multiplier starts that holds the term at or below the target
+    expected_rate: π of all words together, the share of them expected to be selected; it keeps
+        gates from closing everywhere. π of single words comes with the texts
+    smoothing, dual_step, least_weight, most_weight: of the multipliers, α, η and the clamp of λ
+    partial_readings: how often a frozen classifier sees each text with a random share of its words
+        taken away, so that its answers to what gates leave mean something
+    """
+
+    mode: str = "frozen"
+    gates_at: str = "input"
+    form: str = "stretched"
+    estimator: str = "pathwise"
+    baseline: str = "average"
+    samples: int = 1
+    hidden: int = 256
+    steps: int = 400
+    texts_per_batch: int = 32
+    learning_rate: float = 2e-3
+    weight_decay: float = 1e-2
+    sparsity: float = 0.5
+    sparsity_target: float | None = 0.15
+    continuity: float = 0.0
+    continuity_target: float | None = None
+    selection: float = 1.0
+    selection_target: float | None = None
+    expected_rate: float | None = 0.15
+    smoothing: float = 0.9
+    dual_step: float = 0.1
+    least_weight: float = 1e-4
+    most_weight: float = 5.0
+    partial_readings: int = 2
+    held_out: float = 0.1
+    checks: int = 8
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _choose("mode", self.mode, MODES)
+        _choose("gates_at", self.gates_at, GATES_AT)
+        _choose("form", self.form, tuple(sorted(PARAMETER_RANGES)))
+        _choose("estimator", self.estimator, ESTIMATORS)
+        _choose("baseline", self.baseline, BASELINES)
+        for name in ("samples", "hidden", "steps", "texts_per_batch", "checks"):
+            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+        for name in ("learning_rate", "least_weight", "most_weight"):
+            _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
+        for name in (*TERMS, "weight_decay", "dual_step", "partial_readings", "seed"):
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+        for name in (*(f"{term}_target" for term in TERMS), "expected_rate"):
+            value = getattr(self, name)
+            _require(value is None or 0 <= value <= 1, name, value, "in [0, 1]")
+        _require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "in [0, 1)")
+        _require(0 < self.held_out < 1, "held_out", self.held_out, "in (0, 1)")
+        self._check_what_goes_together()
+
+    def weighting(self, term: str) -> Weighting:
+        """The weight of a term, or the multiplier that starts there."""
+        weight: float = getattr(self, term)
+        target: float | None = getattr(self, f"{term}_target")
+        if target is None:
+            return FixedWeight(weight)
+        return Multiplier(
+            target,
+            max(weight, self.least_weight),  # from 0 a multiplier would never rise
+            smoothing=self.smoothing,
+            step=self.dual_step,
+            least=self.least_weight,
+            most=self.most_weight,
+        )
+
+    def _check_what_goes_together(self) -> None:
+        if self.estimator == "reinforce" and self.baseline == "others":
+            _require(self.samples >= 2, "samples", self.samples, "at least 2 with baseline others")
+        rule = f"at most most_weight, {self.most_weight}"
+        _require(self.least_weight <= self.most_weight, "least_weight", self.least_weight, rule)
+        if self.sparsity_target is not None:
+            try:
+                check_rate(self.sparsity_target, self.form, *PARAMETER_RANGES[self.form])
+            except ValueError as error:
+                raise InputError(f"sparsity_target: {error}") from error
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all settings."""
+        return tuple(each.name for each in fields(cls))
+
+
+def _choose(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InputError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
+
+
+def _require(holds: bool, name: str, value: object, rule: str) -> None:
+    if not holds:
+        raise InputError(f"{name} must be {rule}; got {value}")
