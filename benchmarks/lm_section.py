@@ -85,8 +85,8 @@ English by byte-level pairs of five vocabulary sizes; 4 layers × 256, context 2
 
 At Shakespeare's size (on a CPU, at the smaller one), variants taking turns in one run. *Bare*: the
 same model and optimiser with clipped gradients, batches already on the device, plain
-cross-entropy, no logging, no evaluation. *Margin* and *diagnostics* are what they cost over plain
-`train`.
+cross-entropy, no logging, no evaluation. *Diagnostics* are what they cost over plain `train`.
+*Margin* is what it costs over plain cross-entropy in whole training steps, in many short turns.
 
 {training_speed}
 """
