@@ -30,8 +30,8 @@ def verdict(row: RowResults, default: RowResults) -> str:
 def _introduction() -> str:
     return (
         "Every row changes one thing of the default, or a few together "
-        "([choosing options](options.md) says what each means), and is trained on the same raw "
-        "English. Figures are means over the sets; ± is half the range between seeds. A row "
+        "([choosing options](options.md) says what each means), and is trained on the same third "
+        "of the raw English text, blocks of a hundred sentences. Figures are means over the sets; ± is half the range between seeds. A row "
         "*helps* or *hurts* if its mean span F1, over sets and both cases, differs from the "
         "default's by more than the larger range between seeds; else there is *no difference*."
     )

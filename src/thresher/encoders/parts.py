@@ -6,7 +6,7 @@ from torch.utils.checkpoint import checkpoint
 
 from thresher.encoders.protocol import Encoder, TokenBatch
 
-TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 65_536}
+TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 16_384}
 
 
 def encode_in_parts(
