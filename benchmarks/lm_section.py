@@ -35,15 +35,15 @@ On a CPU, in minutes: 4 layers × 128, context 128, batches of 16, 1500 steps{cp
 
 Shakespeare in two alphabets of 65 characters. Each window of training is in the second alphabet
 with a chance of 2 %, so both languages have the same text and the small one is read fifty times
-less. Size, steps and batches are the published ones: 4 layers × 128, context 64, batches of 12,
-8000 steps, which is 6.1 million characters, 123,000 of them in the small language. Validation and
-test are the same text in either language, each with its own best temperature. Published rows are
-those of *Stop Jostling* (LoResLM 2025), one seed each, on the validation text. "Separated
-embeddings" there means that each token's row is a parameter of its own. AdamW treats each number by
-itself, so such rows move exactly as those of one matrix do (a test shows it), unless they escape
-weight decay, as parameters of one dimension often do; "no decay" is that freedom and nothing else.
-Rows with one seed are candidates; the one that did best on the small language's validation text
-while the big one kept within its limit has three.
+less. Size, steps and batches are the published ones: 4 layers × 128, learned positions, context 64,
+batches of 12, 8000 steps; that is 6.1 million characters, 123,000 of them in the small language.
+Validation and test are the same text in either language, each with its own best temperature.
+Published rows are those of *Stop Jostling* (LoResLM 2025), one seed each, on both parts together.
+"Separated embeddings" there means that each token's row is a parameter of its own. AdamW treats
+each number by itself, so such rows move exactly as those of one matrix do (a test shows it), unless
+they escape weight decay, as parameters of one dimension often do; "no decay" is that freedom and
+nothing else. Rows with one seed are candidates; the one that did best on the small language's
+validation text while the big one kept within its limit has three.
 
 {two_languages}
 

@@ -54,8 +54,8 @@ SHAKESPEARE_CPU = Experiment(
 )
 
 _TWO = Row(
-    "two-languages",  # steps, batch, context and size as published
-    shape={"layers": 4, "width": 128, "heads": 4, "context": 64},
+    "two-languages",  # size, positions, steps and batch as published
+    shape={"layers": 4, "width": 128, "heads": 4, "context": 64, "positions": "learned"},
     settings={
         "batch": 12,
         "steps": 8000,
@@ -65,13 +65,15 @@ _TWO = Row(
     },
 )
 _FREE = _TWO.with_(decay_embeddings=False)
+_ROTARY = _FREE.with_(positions="rotary")
 _CANDIDATES = {
     name: replace(row, seeds=(0,))
     for name, row in {
         "margin 0.6, no decay": _FREE.with_(margin="0.6"),
         "margin 0.5 to 2, no decay": _FREE.with_(margin="0.5:2"),
         "margin 0.6, no decay, rate 0.002": _FREE.with_(margin="0.6", learning_rate=0.002),
-        "margin 0.5 to 2, no decay, rate 0.002": _FREE.with_(margin="0.5:2", learning_rate=0.002),
+        "margin 0.6, no decay, rotary": _ROTARY.with_(margin="0.6"),
+        "margin 0.5 to 2, no decay, rotary": _ROTARY.with_(margin="0.5:2"),
     }.items()
 }
 

@@ -30,11 +30,10 @@ class Row:
     seeds: tuple[int, ...] = SEEDS
 
     def with_(self, *, seeds: tuple[int, ...] = SEEDS, **changes: Any) -> "Row":
-        """The same row but for some settings and `dropout`."""
-        shape, settings = dict(self.shape), dict(self.settings)
-        if "dropout" in changes:
-            shape["dropout"] = changes.pop("dropout")
-        return Row(self.corpus, shape, settings | changes, self.output, self.tied, seeds)
+        """The same row but for some settings, `dropout` or `positions`."""
+        of_shape = {name: changes.pop(name) for name in ("dropout", "positions") if name in changes}
+        shape, settings = dict(self.shape) | of_shape, dict(self.settings) | changes
+        return Row(self.corpus, shape, settings, self.output, self.tied, seeds)
 
 
 def _nothing(found: Mapping[str, Result]) -> dict[str, Row]:
