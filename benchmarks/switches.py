@@ -3,9 +3,9 @@
     python -m benchmarks.switches --jobs 8 [--only default "align 2"] [--seeds 0 1 2]
     python -m benchmarks.switches --split report
 
-Trains on a third of the raw English and evaluates on the tune splits; `--split report` trains nothing and
-evaluates what is in --models on the report splits. Every row and seed is a JSON file in
-benchmarks/results/switches, named by row, seed, split, code and machine; those that are there
+Trains on a third of the raw English and evaluates on the tune splits; `--split report` trains
+nothing and evaluates what is in --models on the report splits. Every row and seed is a JSON file
+in benchmarks/results/switches, named by row, seed, split, code and machine; those that are there
 are skipped. `benchmarks.switches_drawing` and `benchmarks.switches_section` read them.
 """
 

@@ -31,7 +31,8 @@ def _introduction() -> str:
     return (
         "Every row changes one thing of the default, or a few together "
         "([choosing options](options.md) says what each means), and is trained on the same third "
-        "of the raw English text, blocks of a hundred sentences. Figures are means over the sets; ± is half the range between seeds. A row "
+        "of the raw English text, blocks of a hundred sentences. Figures are means over the "
+        "sets; ± is half the range between seeds. A row "
         "*helps* or *hurts* if its mean span F1, over sets and both cases, differs from the "
         "default's by more than the larger range between seeds; else there is *no difference*."
     )
