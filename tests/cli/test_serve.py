@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 
@@ -92,6 +93,20 @@ def test_without_its_extra_the_server_names_it(run, monkeypatch):
     result = run("serve")
     assert result.status == 1
     assert result.complaint == "the server needs FastAPI: pip install 'thresher[serve]'"
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [([], ["english"]), (["--model", "english", "--model", "lab={}"], ["english", "lab"])],
+)
+def test_the_built_in_model_is_called_english(run, model, monkeypatch, options, names):
+    served = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: served.append(self.config.app))
+    result = run("serve", "--port", 0, *(each.format(model) for each in options))
+    assert (result.status, result.err) == (0, "")
+    answer = TestClient(served[0]).get("/models").json()["models"]
+    assert [each["name"] for each in answer] == names
+    assert answer[0]["thresholds"] == [EntityFinder.default().threshold]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def _heading(source: str) -> Rule:
 
 
 def _footing(entities: int, *, coloured: bool) -> Text:
-    footing = Text(f"{entities:,} entities", "dim")
+    footing = Text(f"{entities:,} {'entity' if entities == 1 else 'entities'}", "dim")
     if coloured:
         footing.append("   score from ")
         for least, shade in SHADES:

@@ -44,8 +44,8 @@ NamedModels = Annotated[
         "--model",
         parser=_named_model,
         metavar="NAME=FOLDER",
-        help="A model made by fit and a name for it; may be repeated. By default the built-in "
-        "English one, called english.",
+        help="A model made by fit and a name for it; may be repeated. The word english alone "
+        "is the built-in model, which is also the default.",
     ),
 ]
 Host = Annotated[
@@ -104,7 +104,7 @@ def serve(
         raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 
     with _listening(host, PORT if port is None else port) as listener:
-        finders = _load(model or [], device=device, quiet=quiet)
+        finders = _load(model or [_named_model(BUILT_IN)], device=device, quiet=quiet)
         app = create_app(
             Shelf(finders),
             most_bytes=most_bytes or MOST_BYTES,
@@ -125,9 +125,14 @@ def _load(
     names = [model.name for model in models]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InputError(f"two models are called {min(twice)}; give each a name, as name=folder")
-    if not models:
-        return {BUILT_IN: load_finder(None, device=device, quiet=quiet)}
-    return {name: load_finder(folder, device=device, quiet=quiet) for name, folder in models}
+    return {
+        name: load_finder(_folder(folder), device=device, quiet=quiet) for name, folder in models
+    }
+
+
+def _folder(named: Path) -> Path | None:
+    """None for the built-in model, unless there is a folder of that name."""
+    return None if named == Path(BUILT_IN) and not named.exists() else named
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -1,0 +1,144 @@
+"""A folder with every file that the documents speak of, and commands run within the process."""
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_uppercase
+
+import pytest
+from starlette.testclient import TestClient
+
+from thresher import EntityFinder
+from thresher.cli import main
+from thresher.text import to_label_studio
+from thresher.web.app import create_app
+from thresher.web.shelf import Shelf
+
+ROOT = Path(__file__).parents[2]
+
+# What a command is given besides, so that it does the same in seconds.
+QUICK = {
+    ("fit",): ["--epochs", "1", "--contrast", "0"],
+    ("serve",): ["--port", "0"],
+    ("lm", "train"): ["--steps", "2", "--batch", "2", "--evaluate-every", "1"],
+    ("rationale", "fit"): ["--steps", "2"],
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def sandbox(tmp_path, monkeypatch, minilm) -> Path:
+    """The working folder of a reader."""
+    story = (ROOT / "examples" / "harbour.txt").read_text(encoding="utf-8")
+    notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
+    for place in ("thresher.entities.finder", "thresher.encoders.loading"):
+        monkeypatch.setattr(f"{place}.load_encoder", lambda *_, **__: minilm)
+    monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
+    monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", "examples")
+    shutil.copy("examples/gold.conll", "gold.conll")
+    Path("corpus").mkdir()
+    for name in ("notes.txt", "corpus/a.txt"):
+        Path(name).write_text(story, encoding="utf-8")
+    for name in ("corpus/b.txt", "corpus.txt", "tinyshakespeare.txt"):
+        Path(name).write_text(ascii_uppercase + story + notes[:6000], encoding="utf-8")
+    Path("notes.jsonl").write_text('{"text": "Oslo."}\n{oops\n', encoding="utf-8")
+    reviews = [{"text": f"It was {word} {i}.", "label": word} for i in range(40) for word in "ab"]
+    Path("reviews.jsonl").write_text("\n".join(map(json.dumps, reviews)), encoding="utf-8")
+    spans = EntityFinder.default().find(story)
+    labelled = "".join(to_label_studio([(story, spans, None)]))
+    Path("exported.json").write_text(labelled, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys, monkeypatch) -> Callable[[str], Outcome]:
+    """Run a line as a shell would, as far as the documents go."""
+
+    def run(line: str) -> Outcome:
+        pieces = line.split(" | ")
+        given = _echoed(pieces.pop(0)) if pieces[0].startswith("echo ") and len(pieces) > 1 else ""
+        command, _, file = pieces.pop(0).partition(" > ")
+        for name, value in re.findall(r"^([A-Z_]+)=(\S+) ", command):
+            monkeypatch.setenv(name, value)
+        outcome = _outcome(re.sub(r"^[A-Z_]+=\S+ ", "", command), given, capsys, monkeypatch)
+        if file:
+            Path(file).write_text(outcome.out, encoding="utf-8")
+            return Outcome(outcome.status, "", outcome.err)
+        for consumer in pieces:
+            lines = int(re.fullmatch(r"head -(\d+)", consumer)[1])
+            outcome = Outcome(
+                outcome.status, "\n".join(outcome.out.split("\n")[:lines]), outcome.err
+            )
+        return outcome
+
+    return run
+
+
+def _outcome(command: str, given: str, capsys, monkeypatch) -> Outcome:
+    if command.startswith("echo "):
+        return Outcome(0, _echoed(command), "")
+    program, *arguments = shlex.split(command)
+    if program == "curl":
+        return _asked(*arguments)
+    if program == "python":
+        return _script(arguments, capsys, monkeypatch)
+    assert program == "thresher", f"who runs {program}?"
+    arguments = [name for each in arguments for name in _meant(each)]
+    if arguments[:2] == ["lm", "report"]:
+        _other_models(arguments[2:])
+    extra = QUICK.get(tuple(arguments[:2])) or QUICK.get(tuple(arguments[:1])) or []
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    capsys.readouterr()
+    status = main([*arguments, *extra])
+    return Outcome(status, *capsys.readouterr())
+
+
+def _meant(word: str) -> list[str]:
+    """The files that a pattern stands for; any other word as it is."""
+    return sorted(map(str, Path().glob(word))) if "*" in word else [word]
+
+
+def _echoed(command: str) -> str:
+    return shlex.split(command)[1] + "\n"
+
+
+def _asked(address: str, option: str, body: str) -> Outcome:
+    assert option == "--json"
+    client = TestClient(create_app(Shelf({"english": EntityFinder.default()})))
+    answer = client.post(address.removeprefix("http://127.0.0.1:8000"), json=json.loads(body))
+    return Outcome(0 if answer.is_success else 1, answer.text, "")
+
+
+def _script(arguments: list[str], capsys, monkeypatch) -> Outcome:
+    path, *rest = arguments
+    monkeypatch.setattr(sys, "argv", [path, *rest])
+    capsys.readouterr()
+    code = compile(Path(path).read_text(encoding="utf-8"), path, "exec")
+    exec(code, {"__name__": "__main__", "__file__": os.fspath(Path(path).resolve())})
+    return Outcome(0, *capsys.readouterr())
+
+
+def _other_models(arguments: list[str]) -> None:
+    """Reports compare models of which the documents train one."""
+    names = arguments[: arguments.index("-o")]
+    trained = next(Path(name) for name in names if Path(name).exists())
+    for name in names:
+        if not Path(name).exists():
+            shutil.copytree(trained, name)

@@ -1,0 +1,70 @@
+"""Every command in README and docs/ but the benchmarks runs, and prints what is shown."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOT_RUN = ("pip ", "make ", "python -m benchmarks")
+LEARNED = ("fit", "lm", "rationale", "--model")  # print other figures after less learning
+
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Command:
+    line: str
+    shown: str
+
+    @property
+    def fails(self) -> bool:
+        """Whether the document shows a complaint."""
+        return re.search(r"^thresher: (?!warning)", self.shown, re.MULTILINE) is not None
+
+
+def commands(document: Path) -> Iterator[Command]:
+    text = document.read_text(encoding="utf-8").replace("\\\n", " ")
+    for language, block in FENCE.findall(text):
+        if language == "console":
+            for piece in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                line, _, shown = piece.partition("\n")
+                yield Command(without_comment(line), shown)
+        elif not language:
+            for line in block.splitlines():
+                if line.startswith("thresher "):
+                    yield Command(without_comment(line), "")
+
+
+def without_comment(line: str) -> str:
+    return re.sub(r"\s+#\s.*", "", line).strip()
+
+
+def masked(text: str) -> list[list[str]]:
+    """Words, line by line; figures, colours and the length of rules may change."""
+    text = re.sub(r"\x1b\[[\d;]*m", "", text)
+    text = re.sub(r"\d+(?:[.,]\d+)*", "0", text)
+    return [re.sub("─+", "─", line).split() for line in text.splitlines() if line.strip()]
+
+
+WITH_COMMANDS = [document for document in DOCUMENTS if any(commands(document))]
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda document: document.name)
+def test_every_command_does_what_the_document_says(document, run):
+    for command in commands(document):
+        if command.line.startswith(NOT_RUN):
+            continue
+        outcome = run(command.line)
+        assert (outcome.status != 0) == command.fails, (command.line, outcome.err)
+        if command.shown and not set(LEARNED) & set(command.line.split()):
+            assert masked(outcome.err + outcome.out) == masked(command.shown), command.line
+
+
+def test_the_documents_have_commands():
+    found = {document.name: len(list(commands(document))) for document in WITH_COMMANDS}
+    assert found.keys() >= {"README.md", "command-line.md", "first-ten-minutes.md"}
+    assert sum(found.values()) > 25
