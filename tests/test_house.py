@@ -14,7 +14,7 @@ SOURCE = Path(thresher.__file__).parent
 ROOMS = ["maths", "text", "lm", "encoders", "entities", "rationales", "integrations", "web", "cli"]
 FORBIDDEN = {("entities", "lm"), ("rationales", "lm"), ("text", "maths"), ("maths", "text")}
 # Modules beside the rooms that every room may use.
-GROUND = {"checkpoint_files", "errors", "folders"}
+GROUND = {"checkpoint_files", "model_folder", "errors", "folders"}
 
 
 def imported_modules(path: Path) -> set[str]:

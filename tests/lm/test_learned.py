@@ -127,12 +127,12 @@ def test_a_spoiled_run_hands_over_its_best_model(monkeypatch):
     ("breaking", "told"),
     [
         (lambda f: (f / "model.safetensors").unlink(), "is incomplete"),
-        (lambda f: (f / "model.safetensors").write_bytes(b"x"), "not hold a whole language model"),
-        (lambda f: (f / "tokens.json").write_text("{}"), "no tokens that can be read"),
+        (lambda f: (f / "model.safetensors").write_bytes(b"x"), "was changed after"),
+        (lambda f: (f / "tokens.json").write_text("{}"), "was changed after"),
         (lambda f: (f / "config.json").write_text("{"), "not valid JSON"),
-        (lambda f: (f / "config.json").write_text('{"format": 1}'), "is not a language model"),
+        (lambda f: change(f, kind="entity finder"), "is not a language model"),
         (lambda f: change(f, format=2), "format 2; this version reads format 1"),
-        (lambda f: change(f, settings={"stepz": 1}), "not hold a whole language model"),
+        (lambda f: change(f, settings={"stepz": 1}), "does not describe a model"),
         (lambda f: (f / "config.json").unlink(), "it has no config.json"),
     ],
 )
@@ -155,6 +155,12 @@ def test_weights_of_another_shape_are_refused(learned, tmp_path):
     fit(shape=dataclasses.replace(SMALL, width=32)).write(tmp_path / "two")
     weights = (tmp_path / "two" / "model.safetensors").read_bytes()
     (tmp_path / "one" / "model.safetensors").write_bytes(weights)
+    digests = [json.loads((tmp_path / each / "config.json").read_text()) for each in ("one", "two")]
+    change(
+        tmp_path / "one",
+        sha256=digests[0]["sha256"]
+        | {"model.safetensors": digests[1]["sha256"]["model.safetensors"]},
+    )
     with pytest.raises(InputError, match="another configuration: embedding has the shape"):
         LearnedModel.read(tmp_path / "one")
 

@@ -1,14 +1,11 @@
 """What a finder has learned, as a value and as a folder."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from thresher.encoders.protocol import Encoder
@@ -18,11 +15,11 @@ from thresher.entities.heads import Head
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.views import Trust
-from thresher.errors import InputError, did_you_mean
-from thresher.folders import write_folder
+from thresher.errors import InputError
+from thresher.model_folder import ModelKind, described_by
 
-FORMAT = 1
-_WEIGHTS, _WORDS, _CONFIG = "selector.safetensors", "ordinary.txt", "config.json"
+_WEIGHTS, _WORDS = "selector.safetensors", "ordinary.txt"
+KIND = ModelKind("entity finder", format=1, files=(_WEIGHTS, _WORDS), made_by="thresher fit")
 
 
 @dataclass(frozen=True)
@@ -105,12 +102,11 @@ class FinderModel:
 
     def write(self, folder: Path) -> None:
         """Write the model, whole or not at all. Weights are kept in half precision."""
-        contents = {
+        files = {
             _WEIGHTS: save(_weights(self.heads)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary)).encode(),
         }
         config = {
-            "format": FORMAT,
             "encoder": self.encoder,
             "layer": self.layer,
             "hidden": self.selector.inner.out_features,
@@ -126,38 +122,24 @@ class FinderModel:
             ],
             "not_names": sorted(self.not_names),
             "learned_from": self.learned_from,
-            "sha256": {name: _sha256(content) for name, content in contents.items()},
         }
-        contents[_CONFIG] = (json.dumps(config, indent=2, ensure_ascii=False) + "\n").encode()
-        contents["README.md"] = self.card().encode()
-        write_folder(folder, contents)
+        KIND.write(folder, config, files, card=self.card())
 
     @classmethod
     def read(cls, folder: Path) -> "FinderModel":
         """Read a model; what is missing, changed or from elsewhere is said in one line."""
-        config = _read_config(folder)
-        try:
-            contents = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _WORDS)}
-        except OSError as error:
-            raise InputError(f"the model {folder} is incomplete: {error}") from error
-        try:
-            for name, content in contents.items():
-                if _sha256(content) != config["sha256"][name]:
-                    raise InputError(f"{folder / name} was changed after the model was saved")
+        config, files = KIND.read(folder)
+        with described_by(folder):
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],
-                heads=_heads(load(contents[_WEIGHTS]), config),
+                heads=_heads(load(files[_WEIGHTS]), config),
                 features=Features(**config.get("features", {})),
                 entity=config.get("entity", 0),
-                ordinary=frozenset(contents[_WORDS].decode().split("\n")) - {""},
+                ordinary=frozenset(files[_WORDS].decode().split("\n")) - {""},
                 not_names=frozenset(config["not_names"]),
                 learned_from=config["learned_from"],
             )
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-            raise InputError(f"{folder / _CONFIG} does not describe a model: {error}") from error
 
     def card(self) -> str:
         """The model card."""
@@ -196,24 +178,6 @@ class FinderModel:
         )
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / _CONFIG
-    if not folder.is_dir():
-        models = folder.parent.glob(f"*/{_CONFIG}")
-        hint = did_you_mean(folder.name, (file.parent.name for file in models))
-        raise InputError(f"there is no model folder {folder}{hint}")
-    try:
-        config = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{folder} is not a model: it has no {_CONFIG}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid JSON: {error}") from error
-    version = config.get("format") if isinstance(config, dict) else None
-    if version != FORMAT:
-        raise InputError(f"{path} has format {version!r}; this version reads format {FORMAT}")
-    return config  # type: ignore[no-any-return]
-
-
 def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:
     """The weights of all selectors; those after the first have their number before the name."""
     return {
@@ -238,7 +202,3 @@ def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[He
         selector.load_state_dict(own)
         heads.append(Head(selector, Trust(**view["trust"]), float(view["threshold"])))
     return tuple(heads)
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

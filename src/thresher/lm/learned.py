@@ -2,20 +2,15 @@
 
 import csv
 import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
 from thresher.checkpoint_files import tensors_under
-from thresher.errors import InputError
-from thresher.folders import write_folder
 from thresher.lm.evaluation import Evaluation, TokenSums
 from thresher.lm.gradients import ROLES, RoleGradients
 from thresher.lm.model import Architecture, LanguageModel
@@ -24,11 +19,16 @@ from thresher.lm.tokens import Tokens, tokens_from_json
 from thresher.lm.training import Row, task_of
 from thresher.lm.transformer import Shape
 from thresher.lm.windows import Task
+from thresher.model_folder import ModelKind, described_by
 
-FORMAT = 1
-KIND = "language model"
-_CONFIG, _WEIGHTS, _STATISTICS = "config.json", "model.safetensors", "statistics.safetensors"
+_WEIGHTS, _STATISTICS = "model.safetensors", "statistics.safetensors"
 _TOKENS, _LOG = "tokens.json", "log.csv"
+KIND = ModelKind(
+    "language model",
+    format=1,
+    files=(_WEIGHTS, _STATISTICS, _TOKENS, _LOG),
+    made_by="thresher lm train",
+)
 _SUMS, _ROLES = "test.", "roles."
 
 
@@ -72,8 +72,6 @@ class LearnedModel:
         if self.roles is not None:
             statistics |= {_ROLES + name: getattr(self.roles, name).cpu() for name in ROLES}
         config = {
-            "format": FORMAT,
-            "kind": KIND,
             "architecture": asdict(self.architecture),
             "settings": asdict(self.settings),
             "best_step": self.best_step,
@@ -86,41 +84,31 @@ class LearnedModel:
             _STATISTICS: save(statistics),
             _TOKENS: self.tokens.to_json().encode(),
             _LOG: log_as_csv(self.log).encode(),
-            "README.md": self.card().encode(),
-            _CONFIG: (json.dumps(config, indent=2) + "\n").encode(),
         }
-        write_folder(folder, files)
+        KIND.write(folder, config, files, card=self.card())
 
     @classmethod
     def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "LearnedModel":
         """Read a model; what is missing, broken or from elsewhere is said in one line."""
-        config = _read_config(folder)
-        try:
-            tokens = tokens_from_json((folder / _TOKENS).read_text(encoding="utf-8"))
-            statistics = load((folder / _STATISTICS).read_bytes())
+        config, files = KIND.read(folder)
+        with described_by(folder):
+            statistics = load(files[_STATISTICS])
             made = config["architecture"]
             architecture = Architecture(**made | {"shape": Shape(**made["shape"])})
             model = LanguageModel(architecture, frequencies=statistics["counts"])
-            model.load_weights(load((folder / _WEIGHTS).read_bytes()))
+            model.load_weights(load(files[_WEIGHTS]))
             sums = TokenSums(**tensors_under(_SUMS, statistics))
             roles = tensors_under(_ROLES, statistics)
             return cls(
                 model=model.to(device).eval(),
-                tokens=tokens,
+                tokens=tokens_from_json(files[_TOKENS].decode()),
                 settings=TrainingSettings(**config["settings"]),
                 counts=statistics["counts"],
                 best_step=config["best_step"],
-                log=_read_log((folder / _LOG).read_text(encoding="utf-8")),
+                log=_read_log(files[_LOG].decode()),
                 test=Evaluation(sums, config["temperature"], config["test_bytes"]),
                 roles=RoleGradients(**roles) if roles else None,
             )
-        except OSError as error:
-            raise InputError(f"the model {folder} is incomplete: {error}") from error
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"{folder} does not hold a whole language model: {reason}") from error
 
     def card(self) -> str:
         """The model card."""
@@ -170,21 +158,3 @@ def _read_log(text: str) -> list[Row]:
         {name: int(value) if name == "step" else float(value) for name, value in row.items()}
         for row in csv.DictReader(io.StringIO(text))
     ]
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / _CONFIG
-    if not folder.is_dir():
-        raise InputError(f"there is no model folder {folder}")
-    try:
-        config = json.loads(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{folder} is not a model: it has no {_CONFIG}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not valid JSON: {error}") from error
-    if not isinstance(config, dict) or config.get("kind") != KIND:
-        raise InputError(f"{folder} is not a language model; thresher lm train makes one")
-    if config.get("format") != FORMAT:
-        version = config.get("format")
-        raise InputError(f"{path} has format {version!r}; this version reads format {FORMAT}")
-    return config

@@ -1,0 +1,63 @@
+"""A folder is read back as it was written, or refused in one line."""
+
+import json
+
+import pytest
+
+from thresher.errors import InputError
+from thresher.model_folder import ModelKind, described_by
+
+KIND = ModelKind("owl", format=2, files=("feathers.bin", "words.txt"), made_by="thresher hatch")
+FILES = {"feathers.bin": b"\x00\xff", "words.txt": "höö\n".encode()}
+CONFIG = {"wings": 2, "name": "Ö"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    KIND.write(tmp_path / "owl", CONFIG, FILES, card="# An owl\n")
+    return tmp_path / "owl"
+
+
+def test_what_was_written_is_read(folder):
+    config, files = KIND.read(folder)
+    assert files == FILES
+    assert CONFIG.items() <= config.items()
+    assert (folder / "README.md").read_text(encoding="utf-8") == "# An owl\n"
+
+
+@pytest.mark.parametrize(
+    ("harm", "complaint"),
+    [
+        (lambda f: (f / "words.txt").unlink(), "is incomplete"),
+        (lambda f: (f / "feathers.bin").write_bytes(b"\x00"), "was changed after"),
+        (lambda f: (f / "config.json").unlink(), "has no config.json"),
+        (lambda f: (f / "config.json").write_text("{"), "not valid JSON"),
+        (lambda f: (f / "config.json").write_text("[]"), "is not an owl; thresher hatch makes"),
+        (lambda f: edit(f, kind="cat"), "is not an owl"),
+        (lambda f: edit(f, format=3), "has format 3; this version reads format 2"),
+        (lambda f: edit(f, sha256=None), "does not describe a model"),
+    ],
+)
+def test_whatever_is_wrong_is_said_in_one_line(folder, harm, complaint):
+    harm(folder)
+    with pytest.raises(InputError, match=complaint) as raised:
+        KIND.read(folder)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_folder_that_is_not_there_is_answered_with_the_nearest(folder):
+    with pytest.raises(InputError, match=r"no model folder .*; did you mean owl\?"):
+        KIND.read(folder.with_name("owle"))
+
+
+def test_parts_that_do_not_fit_are_told_in_one_line(folder):
+    with (
+        pytest.raises(InputError, match="does not describe a model: two lines"),
+        described_by(folder),
+    ):
+        raise RuntimeError("two\nlines")
+
+
+def edit(folder, **changes):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
