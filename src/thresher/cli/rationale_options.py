@@ -75,6 +75,13 @@ Mode = Annotated[
         "answers; joint learns both together, the classifier from what the gates let through.",
     ),
 ]
+FromScratch = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch",
+        help="In joint mode, let the classifier learn nothing before there are gates.",
+    ),
+]
 Explained = Annotated[
     Path | None,
     typer.Option(

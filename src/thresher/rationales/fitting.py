@@ -19,7 +19,7 @@ from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.corpus import Corpus, per_text, split
 from thresher.rationales.evaluation import Faithfulness, faithfulness
-from thresher.rationales.gate_training import OPEN, Check, collapse, train_gates
+from thresher.rationales.gate_training import OPEN, Check, TrainedGates, collapse, train_gates
 from thresher.rationales.reading import Words, probabilities, text_vectors
 from thresher.rationales.settings import RationaleSettings
 
@@ -62,11 +62,10 @@ def fit_rationales(
     learn, held_out = split(len(texts), share=settings.held_out, seed=settings.seed)
     reader = Reader(encoder, settings.gates_at)
     targets = labels
-    if settings.mode == "joint":
+    if settings.mode == "joint" and not settings.head_start:
         classifier = classifier or _untrained(encoder, len(label_names), settings)
     else:
-        count = progress.stage("texts", len(texts))
-        whole = text_vectors(reader, texts, progress=count)
+        whole = text_vectors(reader, texts, progress=progress.stage("texts", len(texts)))
         classifier = classifier or train_classifier(
             reader,
             texts,
@@ -78,8 +77,9 @@ def fit_rationales(
             settings=settings,
             progress=progress.stage("classifier", len(texts) * settings.partial_readings),
         )
-        with torch.no_grad():
-            targets = classifier(whole).argmax(-1).cpu()  # what it says is to be kept, right or not
+        if settings.mode == "frozen":  # what it says is to be kept, right or wrong
+            with torch.no_grad():
+                targets = classifier(whole).argmax(-1).cpu()
     with tempfile.TemporaryDirectory() as work:
         count = progress.stage("words", len(texts))
         vectors = cache_vectors(encoder, texts, Path(work) / "vectors.npy", progress=count)
@@ -101,7 +101,7 @@ def fit_rationales(
         labels[held_out],
         per_text(opened >= OPEN, corpus.words(held_out)),
     )
-    warnings = _warnings(trained.chosen, figures, labels[held_out], settings)
+    warnings = _warnings(trained, figures, labels[held_out], settings)
     for warning in warnings:
         progress.note(warning)
     return Fitted(
@@ -158,16 +158,18 @@ def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Cl
 
 
 def _warnings(
-    chosen: Check, figures: Faithfulness, labels: Tensor, settings: RationaleSettings
+    trained: TrainedGates, figures: Faithfulness, labels: Tensor, settings: RationaleSettings
 ) -> tuple[str, ...]:
     found = []
-    target = settings.sparsity_target
-    collapsed = collapse(chosen.selected)
+    chosen, last, target = trained.chosen, trained.checks[-1], settings.sparsity_target
+    advice = "try another target share, another weight for sparsity, or more steps"
+    collapsed, later = collapse(chosen.selected), collapse(last.selected)
     if collapsed is not None and not (target is not None and abs(target - chosen.selected) < 0.05):
-        found.append(
-            f"the gates have collapsed: {collapsed} ({chosen.selected:.1%} of held-out words "
-            "selected); try another target share, another weight for sparsity, or more steps"
-        )
+        share = f"{chosen.selected:.1%} of held-out words selected"
+        found.append(f"the gates have collapsed: {collapsed} ({share}); {advice}")
+    elif later is not None and collapsed is None:
+        kept = f"those of step {chosen.step} are kept"
+        found.append(f"the gates collapsed in the end, {later}: {kept}; {advice}")
     elif target is not None and chosen.terms["sparsity"] > target + 0.05:
         found.append(
             f"the target was not reached: gates are open on {chosen.terms['sparsity']:.1%} of "

@@ -18,7 +18,9 @@ class RationaleSettings:
     """How a classifier and its gates are trained.
 
     mode: "frozen" first learns a classifier from whole texts, then gates that keep its answers;
-        "joint" learns both together, the classifier from gated texts alone
+        "joint" learns both together, the classifier from gated texts
+    head_start: whether a joint classifier knows whole texts before there are gates; from nothing,
+        as first published, it may find the gates closed before it has learned what to open them for
     gates_at, form: as for entities; where gates close, and how a sample becomes hard
     estimator: "pathwise" through the sample, "reinforce" by the score function, with a baseline
         and several samples of a text if asked for
@@ -27,19 +29,20 @@ class RationaleSettings:
     expected_rate: π of all words together, the share of them expected to be selected; it keeps
         gates from closing everywhere. π of single words comes with the texts
     smoothing, dual_step, least_weight, most_weight: of the multipliers, α, η and the clamp of λ
-    partial_readings: how often a frozen classifier sees each text with a random share of its words
-        taken away, so that its answers to what gates leave mean something
+    partial_readings: how often a classifier sees each text, before there are gates, with a random
+        share of its words taken away, so that its answers to what gates leave mean something
     """
 
     mode: str = "frozen"
+    head_start: bool = True
     gates_at: str = "input"
     form: str = "stretched"
     estimator: str = "pathwise"
     baseline: str = "average"
     samples: int = 1
     hidden: int = 256
-    steps: int = 400
-    texts_per_batch: int = 32
+    steps: int = 300
+    texts_per_batch: int = 16
     learning_rate: float = 2e-3
     weight_decay: float = 1e-2
     sparsity: float = 0.5

@@ -1,0 +1,53 @@
+"""Settings that cannot work are refused with the rule, the value and the choices."""
+
+import pytest
+
+from thresher.errors import InputError
+from thresher.rationales.lagrangian import FixedWeight, Multiplier
+from thresher.rationales.settings import RationaleSettings
+
+BAD = [
+    ({"mode": "both"}, "unknown mode 'both'; choose from frozen, joint"),
+    ({"gates_at": "output"}, "unknown gates_at 'output'; choose from input, pool"),
+    ({"form": "hard"}, "unknown form 'hard'; choose from continuous, stretched, thresholded"),
+    ({"estimator": "path"}, "unknown estimator 'path'; choose from pathwise, reinforce"),
+    ({"baseline": "mean"}, "unknown baseline 'mean'; choose from none, average, others"),
+    ({"steps": 0}, "steps must be at least 1; got 0"),
+    ({"samples": 0}, "samples must be at least 1; got 0"),
+    ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+    ({"sparsity": -1.0}, "sparsity must be at least 0; got -1.0"),
+    ({"continuity": -0.5}, "continuity must be at least 0"),
+    ({"selection": -0.5}, "selection must be at least 0"),
+    ({"sparsity_target": 1.5}, r"sparsity_target must be in \[0, 1\]; got 1.5"),
+    ({"expected_rate": -0.1}, r"expected_rate must be in \[0, 1\]"),
+    ({"smoothing": 1.0}, r"smoothing must be in \[0, 1\)"),
+    ({"held_out": 0.0}, r"held_out must be in \(0, 1\)"),
+    ({"least_weight": 9.0}, "least_weight must be at most most_weight, 5.0; got 9.0"),
+    ({"sparsity_target": 1e-9}, "sparsity_target: stretched gates with a, b in"),
+    (
+        {"estimator": "reinforce", "baseline": "others"},
+        "samples must be at least 2 with baseline others; got 1",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), BAD, ids=[str(given) for given, _ in BAD])
+def test_a_bad_setting_is_told(given, told):
+    with pytest.raises(InputError, match=told):
+        RationaleSettings(**given)
+
+
+def test_a_term_with_a_target_has_a_multiplier_and_one_without_a_fixed_weight():
+    settings = RationaleSettings(sparsity=0.3, sparsity_target=0.2, continuity=0.7)
+    assert settings.weighting("continuity") == FixedWeight(0.7)
+    held = settings.weighting("sparsity")
+    assert isinstance(held, Multiplier)
+    assert (held.target, held.weight) == (0.2, 0.3)
+    assert settings.weighting("sparsity") is not held  # every run has its own
+
+
+@pytest.mark.parametrize("term", ["sparsity", "continuity", "selection"])
+def test_a_multiplier_that_is_to_start_at_zero_can_rise_all_the_same(term):
+    held = RationaleSettings(**{term: 0.0, f"{term}_target": 0.1}).weighting(term)
+    assert isinstance(held, Multiplier)
+    assert held.weight > 0
