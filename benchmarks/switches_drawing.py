@@ -35,7 +35,8 @@ def draw_curves(rows: dict[str, RowResults]) -> None:
             )
         axis.set(title=TITLES[name], xlabel="recall of words", xlim=(0, 1), ylim=(0, 1))
     axes[0].set_ylabel("precision")
-    axes[-1].legend(frameon=False, fontsize=8)
+    lines, labels = axes[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=8)
     _save(figure, "switches-curves")
 
 
@@ -50,7 +51,7 @@ def draw_bars(rows: dict[str, RowResults]) -> None:
         axis.plot(value.values, [place] * len(value.values), ".", color="0.2", markersize=4)
     axis.axvline(rows["default"].overall(SPAN).mean, color="0.3", linewidth=0.8)
     axis.set_yticks(range(len(shown)), list(shown))
-    axis.invert_yaxis()
+    axis.set_ylim(len(shown) - 0.4, -0.6)
     axis.set_xlabel("span F1, mean over tune sets, as given and lower-cased")
     _save(figure, "switches-bars")
 
