@@ -107,7 +107,8 @@ class Explain:
 
     def _footing(self) -> str:
         labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())
-        return f"{self.texts:,} texts: {labels}"
+        texts = "text" if self.texts == 1 else "texts"
+        return f"{self.texts:,} {texts}: {labels}"
 
 
 def _plain(text: str, style: str) -> Text:

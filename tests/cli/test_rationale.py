@@ -1,0 +1,423 @@
+"""thresher rationale: fit, find and eval, as typed; and everything that can be wrong with them."""
+
+import csv
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from thresher.cli import main, rationale_options
+from thresher.rationales.estimators import BASELINES, ESTIMATORS
+from thresher.rationales.settings import MODES
+
+GOOD, BAD = "lovely superb tasty".split(), "awful rude stale".split()
+FILLERS = "the soup and a waiter came with bread to our table near window on monday".split()
+QUICK = ("--quiet", "--steps", "40", "--share", "0.15")
+COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
+
+
+@pytest.fixture(autouse=True)
+def _encoder_loaded_once():
+    """These tests load a tiny encoder of their own."""
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A BERT of one layer whose embeddings tell words apart."""
+    folder = tmp_path_factory.mktemp("tiny")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    ids = {word: i for i, word in enumerate([*special, *GOOD, *BAD, *FILLERS, "."])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, **dict(zip(names, special, strict=True))
+    ).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(ids),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = BertModel(config)
+        torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
+        model.save_pretrained(folder)
+    return folder
+
+
+def records(count, *, seed=0):
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        label = draw.choice(["good", "bad"])
+        words = draw.choices(FILLERS, k=draw.randint(4, 6))
+        cue = draw.choice(GOOD if label == "good" else BAD)
+        words.insert(draw.randint(0, len(words)), cue)
+        text = " ".join(words) + "."
+        at = text.index(cue)
+        found.append({"text": text, "label": label, "rationale": [[at, at + len(cue)]]})
+    return found
+
+
+def write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def reviews(tmp_path_factory):
+    return write_jsonl(tmp_path_factory.mktemp("reviews") / "reviews.jsonl", records(120))
+
+
+@pytest.fixture(scope="module")
+def test_set(tmp_path_factory):
+    return write_jsonl(tmp_path_factory.mktemp("reviews") / "test.jsonl", records(40, seed=1))
+
+
+@pytest.fixture(scope="module")
+def model(reviews, encoder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "model"
+    arguments = ["rationale", "fit", reviews, "-o", folder, "--encoder", encoder, *QUICK]
+    assert main([str(each) for each in [*arguments, "--steps", "120"]]) == 0
+    return folder
+
+
+# fit
+
+
+def test_fit_makes_a_folder_and_says_what_it_is_worth(run, reviews, encoder, tmp_path):
+    result = run(
+        "rationale", "fit", reviews, "-o", tmp_path / "m", "--encoder", encoder, "--steps", "90"
+    )
+    assert (result.status, result.err) == (0, "")
+    pattern = (
+        r".*/m: learned from [\d,]+ words in 120 texts with 2 labels; on 12 held out, accuracy "
+        r"[01]\.\d+, from rationales alone [01]\.\d+, without them [01]\.\d+; "
+        r"selects \d+\.\d% of words\n"
+    )
+    assert re.fullmatch(pattern, result.out)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
+
+
+def test_fit_tells_a_program_the_same(run, reviews, encoder, tmp_path):
+    result = run(
+        "rationale", "fit", reviews, "-o", tmp_path / "m", "--encoder", encoder, *QUICK, "--json"
+    )
+    told = json.loads(result.out)
+    assert result.status == 0
+    assert (told["texts"], told["labels"], told["mode"]) == (120, ["bad", "good"], "frozen")
+    assert told["held_out"]["texts"] == 12
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(run, reviews, encoder, tmp_path):
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        given = ["-o", tmp_path / name, "--encoder", encoder, "--steps", "5", "-q", "--seed", seed]
+        assert run("rationale", "fit", reviews, *given).status == 0
+    weights = [(tmp_path / each / "weights.safetensors").read_bytes() for each in "abc"]
+    assert weights[0] == weights[1] != weights[2]
+
+
+def test_every_switch_reaches_the_library(run, reviews, encoder, tmp_path):
+    (tmp_path / "words.txt").write_text("soup bread", encoding="utf-8")
+    given = {
+        "--mode": ("mode", "joint"),
+        "--form": ("form", "thresholded"),
+        "--gates-at": ("gates_at", "pool"),
+        "--estimator": ("estimator", "reinforce"),
+        "--baseline": ("baseline", "others"),
+        "--samples": ("samples", 2),
+        "--continuity": ("continuity", 0.3),
+        "--continuity-target": ("continuity_target", 0.2),
+        "--selection": ("selection", 0.7),
+        "--selection-target": ("selection_target", 0.1),
+        "--steps": ("steps", 3),
+        "--seed": ("seed", 4),
+        "--share": ("sparsity_target", 0.3),
+    }
+    options = [str(part) for flag, (_, value) in given.items() for part in (flag, value)]
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--from-scratch"]
+    lists = ["--likely", tmp_path / "words.txt", "--unlikely", tmp_path / "words.txt"]
+    result = run("rationale", "fit", reviews, *place, *options, *lists)
+    assert result.status == 0, result.err
+    made = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))["learned_from"]
+    for name, value in given.values():
+        assert made["settings"][name] == value
+    assert made["settings"]["expected_rate"] == 0.3
+    assert made["settings"]["head_start"] is False
+    assert (made["likely"], made["unlikely"]) == (2, 2)
+
+
+def test_a_fixed_weight_takes_the_place_of_a_share(run, reviews, encoder, tmp_path):
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--steps", "3"]
+    assert run("rationale", "fit", reviews, *place, "--sparsity", "0.4").status == 0
+    made = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))
+    settings = made["learned_from"]["settings"]
+    assert settings["sparsity"] == 0.4
+    assert settings["sparsity_target"] is settings["expected_rate"] is None
+
+
+def test_tables_and_other_columns_are_read(run, encoder, tmp_path):
+    path = tmp_path / "reviews.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "body", "stars"])
+        for i, row in enumerate(records(60)):
+            writer.writerow([i, row["text"], 5 if row["label"] == "good" else 1])
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "--steps", "5", "--json", "-q"]
+    result = run("rationale", "fit", path, *place, "--text-field", "body", "--label-field", "stars")
+    assert result.status == 0, result.err
+    assert json.loads(result.out)["labels"] == ["1", "5"]
+
+
+def test_the_classifier_of_a_model_can_be_explained_again(run, reviews, model, tmp_path):
+    place = ["-o", tmp_path / "m", "-q", "--steps", "5", "--share", "0.3"]
+    assert run("rationale", "fit", reviews, *place, "--classifier", model).status == 0
+    first, second = (
+        json.loads((each / "config.json").read_text(encoding="utf-8"))
+        for each in (model, tmp_path / "m")
+    )
+    assert first["encoder"] == second["encoder"]
+
+
+def test_a_warning_is_shown_even_when_quiet(run, reviews, encoder, tmp_path):
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "--quiet", "--steps", "40"]
+    result = run("rationale", "fit", reviews, *place, "--sparsity", "0", "--json")
+    assert "warning: the gates have collapsed: open nearly everywhere" in result.complaint
+    assert "collapsed" in json.loads(result.out)["warnings"][0]
+
+
+# find
+
+
+def test_find_gives_label_probability_and_true_offsets(run, test_set, model):
+    result = run("rationale", "find", test_set, "--model", model)
+    assert (result.status, result.err) == (0, "")
+    right = found = 0
+    for line, row in zip(
+        map(json.loads, result.out.splitlines()), records(40, seed=1), strict=True
+    ):
+        assert line["text"] == row["text"]
+        assert 0.5 <= line["probability"] <= 1
+        assert 0 <= line["from_rationale"] <= 1
+        for span in line["spans"]:
+            assert line["text"][span["start"] : span["end"]] == span["text"]
+        right += line["label"] == row["label"]
+        start, end = row["rationale"][0]
+        found += any(s["start"] < end and start < s["end"] for s in line["spans"])
+    assert right >= 36
+    assert found >= 25
+
+
+def test_find_reads_lines_from_a_pipe_and_writes_for_the_eye(run, model, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    given = ["-", "--from", "lines", "--model", model, "--to", "terminal", "--threshold", "0.0"]
+    result = run("rationale", "find", *given, stdin="the soup came awful.\n")
+    assert result.status == 0
+    assert "standard input" in result.out
+    shown = re.sub(r"\x1b\[\d+m", "", result.out)
+    assert re.search(r"^bad  [01]\.\d\d$", shown, re.MULTILINE)
+    assert "[the soup came awful.]" in result.out
+    assert "1 text: 1 bad" in result.out
+
+
+def test_signs_that_steer_a_terminal_do_not_reach_it(run, model):
+    given = ["-", "--from", "lines", "--model", model, "--to", "terminal"]
+    result = run("rationale", "find", *given, stdin="the \x1b[2Jsoup awful.\n")
+    assert "\x1b[2J" not in result.out
+
+
+def test_find_writes_a_page(run, test_set, model, tmp_path):
+    page = tmp_path / "page.html"
+    result = run("rationale", "find", test_set, "--model", model, "-o", page)
+    assert (result.status, result.out) == (0, "")
+    content = page.read_text(encoding="utf-8")
+    assert content.count("<p dir=") == 40
+    assert len(re.findall(r"<h2>(good|bad) [01]\.\d\d</h2>\n<p dir=", content)) == 40
+    assert content.endswith("</html>\n")
+    assert "<mark" in content
+
+
+def test_find_does_not_overwrite_what_it_reads(run, test_set, model):
+    before = test_set.read_bytes()
+    result = run("rationale", "find", test_set, "--model", model, "-o", test_set)
+    assert result.status == 1
+    assert "is one of the sources" in result.complaint
+    assert test_set.read_bytes() == before
+
+
+# eval
+
+
+def test_eval_measures_rationales_beside_random_words_and_gradients(run, test_set, model):
+    result = run("rationale", "eval", test_set, "--model", model)
+    assert (result.status, result.err) == (0, "")
+    assert re.match(r"40 texts; \d+\.\d% of words selected.*; token precision [01]", result.out)
+    for row in ("accuracy, whole text", "accuracy, rationale alone", "accuracy, without it"):
+        assert row in result.out
+    assert all(name in result.out for name in ("rationale", "random", "gradient"))
+
+
+def test_eval_tells_a_program_the_same(run, test_set, model):
+    told = json.loads(run("rationale", "eval", test_set, "--model", model, "--json").out)
+    assert told["rationale"]["texts"] == 40
+    assert told["rationale"]["accuracy"] >= 0.9
+    assert told["rationale"]["accuracy_from_rationale"] > told["random"]["accuracy_from_rationale"]
+    assert told["token"]["gold"] == 40
+    assert 0 < told["token"]["f1"] <= 1
+
+
+def test_without_gold_there_is_no_token_figure(run, model, tmp_path):
+    rows = [{"text": row["text"], "label": row["label"]} for row in records(20, seed=2)]
+    path = write_jsonl(tmp_path / "plain.jsonl", rows)
+    told = json.loads(run("rationale", "eval", path, "--model", model, "--json").out)
+    assert "token" not in told
+
+
+def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(run, model, tmp_path):
+    rows = records(20, seed=2)
+    rows[4]["label"] = "meh"
+    path = write_jsonl(tmp_path / "odd.jsonl", rows)
+    result = run("rationale", "eval", path, "--model", model, "--json")
+    assert result.status == 1
+    assert result.complaint == f"{path} line 5: unknown label 'meh'; the model knows bad, good"
+    assert json.loads(result.out)["rationale"]["texts"] == 19
+
+
+# What can be wrong
+
+
+@pytest.mark.parametrize("command", ["fit", "find", "eval"])
+def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
+    run, command, model, encoder, tmp_path
+):
+    path = tmp_path / "some.jsonl"
+    good = "".join(json.dumps(row) + "\n" for row in records(30))
+    path.write_text(good + "{broken\n" + json.dumps({"text": "", "label": "good"}) + "\n")
+    given = {
+        "fit": ["-o", tmp_path / "m", "--encoder", encoder, "--steps", "3", "--quiet"],
+        "find": ["--model", model],
+        "eval": ["--model", model, "--json"],
+    }[command]
+    result = run("rationale", command, path, *given)
+    assert result.status == 1
+    assert f"thresher: {path} line 31: not JSON in UTF-8\n" in result.err
+    assert f"thresher: {path} line 32: the text is empty\n" in result.err
+    assert "2 problems with the input, told above; the rest was read" in result.err
+    assert (tmp_path / "m").exists() if command == "fit" else result.out
+
+
+BAD_FIT = {
+    "missing label column": ([{"text": "Fine.", "stars": 5}] * 30, [], "has no field 'label'"),
+    "single class": ([{"text": "Fine.", "label": "a"}] * 30, [], "every text has the label 'a'"),
+    "too few": (records(5), [], "5 texts are too few to learn from; give 20"),
+    "share out of reach": (records(30), ["--share", "0"], "sparsity_target: stretched gates"),
+    "too few samples": (
+        records(30),
+        ["--estimator", "reinforce", "--baseline", "others"],
+        "samples must be at least 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FIT)
+def test_what_cannot_be_learned_from_is_one_line_and_nothing_is_left(run, encoder, tmp_path, kind):
+    rows, given, told = BAD_FIT[kind]
+    path = write_jsonl(tmp_path / "some.jsonl", rows)
+    place = ["-o", tmp_path / "m", "--encoder", encoder]
+    result = run("rationale", "fit", path, *place, *given)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["some.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--mode", "frozn", "'frozn' is not one of frozen, joint; did you mean frozen?"),
+        ("--estimator", "path", "is not one of pathwise, reinforce"),
+        ("--baseline", "mean", "is not one of none, average, others"),
+        ("--form", "hard", "is not one of continuous, stretched, thresholded"),
+        ("--gates-at", "top", "is not one of input, pool"),
+        ("--from", "xml", "is not one of jsonl, csv, tsv, lines"),
+        ("--share", "2", "'2' is not a number from 0 to 1"),
+        ("--sparsity", "-1", "is not a number at least 0"),
+        ("--steps", "0", "is not a whole number of at least 1"),
+        ("--samples", "x", "is not a whole number of at least 1"),
+    ],
+)
+def test_an_unknown_value_is_answered_with_the_right_ones(
+    run, reviews, tmp_path, option, value, told
+):
+    result = run("rationale", "fit", reviews, "-o", tmp_path / "m", option, value)
+    assert result.status == 2
+    assert told in result.complaint
+    assert "(see thresher rationale fit --help)" in result.complaint
+
+
+@pytest.mark.parametrize("command", ["find", "eval"])
+def test_a_spoilt_or_missing_model_is_one_line(run, command, test_set, model, tmp_path):
+    spoilt = tmp_path / "spoilt"
+    spoilt.mkdir()
+    for file in model.iterdir():
+        (spoilt / file.name).write_bytes(file.read_bytes())
+    (spoilt / "weights.safetensors").write_bytes(b"\0" * 50)
+    for folder, told in ((spoilt, "was changed after"), (tmp_path / "none", "there is no model")):
+        result = run("rationale", command, test_set, "--model", folder)
+        assert (result.status, result.out) == (1, "")
+        assert told in result.complaint
+
+
+def test_a_model_that_is_there_is_replaced_only_when_asked(run, reviews, encoder, tmp_path):
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--steps", "3"]
+    assert run("rationale", "fit", reviews, *place).status == 0
+    again = run("rationale", "fit", reviews, *place)
+    assert (again.status, "add --force to replace it" in again.complaint) == (1, True)
+    assert run("rationale", "fit", reviews, *place, "--force").status == 0
+
+
+def test_a_missing_file_and_a_missing_word_list_are_told(run, reviews, tmp_path):
+    result = run("rationale", "fit", tmp_path / "none.csv", "-o", tmp_path / "m")
+    assert result.complaint == f"no such file: {tmp_path / 'none.csv'}"
+    result = run(
+        "rationale", "fit", reviews, "-o", tmp_path / "m", "--likely", tmp_path / "none.txt"
+    )
+    assert result.complaint == f"no such file: {tmp_path / 'none.txt'}"
+    assert list(tmp_path.iterdir()) == []
+
+
+# Help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_quick_and_fits_a_narrow_terminal(command):
+    told = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "thresher", *command.split(), "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"COLUMNS": "80"},
+    )
+    lines = told.stderr.splitlines()
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+    assert "typer" in imported
+    assert not imported & {"torch", "transformers", "numpy"}
+    assert max(map(len, told.stdout.splitlines())) <= 80
+
+
+def test_the_choices_written_out_are_those_of_the_library():
+    assert rationale_options.MODES == MODES
+    assert rationale_options.ESTIMATORS == ESTIMATORS
+    assert rationale_options.BASELINES == BASELINES
