@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-lm bench-speed mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-lm bench-speed bench-serve mistakes results clean
 
 help:
 	@echo "make demo            find the entities of a text that ships with the project"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-switches  what each option of fit is worth (a GPU, or patience)"
 	@echo "make bench-lm        language models and their rare tokens (a GPU, or patience)"
 	@echo "make bench-speed     speed and memory of find and fit"
+	@echo "make bench-serve     the server alone, under load and overfilled"
 	@echo "make results         write docs/results.md from what the benchmarks measured"
 	@echo "make english         rebuild the built-in English model"
 
@@ -73,6 +74,9 @@ bench-lm: $(BENCH)
 
 bench-speed: $(BENCH)
 	@$(BIN)/python -m benchmarks.speed
+
+bench-serve: $(BENCH)
+	@$(BIN)/python -m benchmarks.serve
 
 mistakes: $(BENCH)
 	@$(BIN)/python -m benchmarks.mistakes

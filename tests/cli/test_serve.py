@@ -51,6 +51,12 @@ def test_a_server_answers_and_ends_with_ctrl_c(model):
         assert (server.returncode, err) == (0, "")
 
 
+@pytest.fixture(autouse=True)
+def _environment_as_it_was(monkeypatch):
+    """`serve` sets how threads wait; other tests shall not see it."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+
+
 def test_a_port_in_use_is_told_before_any_model_is_loaded(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -1,8 +1,10 @@
 """The rest of the server: its page, its health, its figures, its description of itself."""
 
 import re
+from contextlib import nullcontext
 from pathlib import Path
 
+import anyio
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +12,7 @@ from starlette.testclient import TestClient
 
 from thresher.web import page
 from thresher.web.app import create_app
+from thresher.web.metrics import Measured, Metrics
 from thresher.web.shelf import Shelf
 
 PAGE = Path(page.__file__).parent
@@ -43,6 +46,19 @@ def test_figures_count_what_was_asked(shelf):
     buckets = [counted[name] for name in counted if "bucket" in name]
     assert buckets == sorted(buckets)
     assert 0 < counted["thresher_request_seconds_sum"] < 60
+
+
+@pytest.mark.parametrize(("fails", "status"), [(False, 499), (True, 500)])
+def test_a_request_without_an_answer_is_counted_too(fails, status):
+    async def app(scope, receive, send):
+        if fails:
+            raise ZeroDivisionError
+
+    metrics = Metrics(waiting=lambda: 0)
+    measured = Measured(app, metrics=metrics, paths=frozenset({"/find"}))
+    with pytest.raises(ZeroDivisionError) if fails else nullcontext():
+        anyio.run(measured, {"type": "http", "path": "/find"}, None, None)
+    assert metrics.requests == {("/find", status): 1}
 
 
 def test_the_figures_are_as_prometheus_wants_them(client):

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, Response
 from starlette.middleware import Middleware
@@ -27,7 +28,7 @@ from thresher.web.schema import (
 )
 from thresher.web.shelf import Shelf
 
-MOST_BYTES = 1_000_000
+MOST_BYTES = 500_000
 MOST_WAITING = 64
 
 _MEASURED = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
@@ -80,24 +81,34 @@ def _add_finding(app: FastAPI, shelf: Shelf, queue: ReadingQueue, metrics: Metri
         threshold = finder.threshold if body.threshold is None else body.threshold
         return _Asked(model.name, body.selector or model.selector, threshold, read)
 
-    @app.post("/find", responses=REFUSALS, response_model_exclude_none=True)
-    async def find(body: FindRequest) -> Answer:
+    # Answers are put together in threads: one of a long text must not hold up the others.
+
+    @app.post("/find", responses=REFUSALS, response_model=Answer)
+    async def find(body: FindRequest) -> Response:
         """The entities of a text, or of several."""
-        model, selector, threshold, read = await asked(body, body.all)
-        results = [
-            found_in(each, threshold=threshold, offsets=body.offsets, words=body.words)
-            for each in read
-        ]
-        return Answer(model=model, selector=selector, threshold=threshold, results=results)
+        meant = await asked(body, body.all)
+        content = await run_sync(_found, meant, body.offsets, body.words)
+        return Response(content, media_type="application/json")
 
     @app.post("/download", responses=REFUSALS | _files(), response_class=Response)
     async def download(body: DownloadRequest) -> Response:
         """The entities of a text as a file."""
-        *_, threshold, [read] = await asked(body, [body.text])
+        meant = await asked(body, [body.text])
         form = FORMATS[body.format]
+        content = await run_sync(form.write, meant.read[0], meant.threshold)
         name = {"Content-Disposition": f'attachment; filename="{form.name}"'}
-        kind = f"{form.kind}; charset=utf-8"
-        return Response(form.write(read, threshold), media_type=kind, headers=name)
+        return Response(content, media_type=f"{form.kind}; charset=utf-8", headers=name)
+
+
+def _found(meant: _Asked, offsets: str, words: bool) -> str:
+    results = [
+        found_in(each, threshold=meant.threshold, offsets=offsets, words=words)
+        for each in meant.read
+    ]
+    answer = Answer(
+        model=meant.model, selector=meant.selector, threshold=meant.threshold, results=results
+    )
+    return answer.model_dump_json(exclude_none=True)
 
 
 def _files() -> dict[int | str, dict[str, Any]]:

@@ -1,11 +1,13 @@
-"""No more of a body is taken in than was allowed."""
+"""No more of a body is kept than was allowed."""
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+PATIENCE = 20  # times the limit that are read and thrown away, so that the client hears the answer
+
 
 class BodyLimit:
-    """Answers 413 to a body above `most` bytes, before or while it arrives."""
+    """Answers 413 to a body above `most` bytes."""
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
         self.app = app
@@ -16,21 +18,21 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if _announced(scope) > self.most:
-            await self._refuse(scope, receive, send)
-            return
         body = bytearray()
-        more = True
-        while more:
+        seen, more = 0, _announced(scope) <= self.most * PATIENCE
+        while more and seen <= self.most * PATIENCE:
             message = await receive()
             if message["type"] != "http.request":  # the client has gone
                 return
-            body += message.get("body", b"")
+            part = message.get("body", b"")
             more = message.get("more_body", False)
-            if len(body) > self.most:
-                await self._refuse(scope, receive, send)
-                return
-        await self.app(scope, _once(bytes(body), receive), send)
+            seen += len(part)
+            if seen <= self.most:
+                body += part
+        if max(seen, _announced(scope)) > self.most:
+            await self._refuse(scope, receive, send)
+        else:
+            await self.app(scope, _once(bytes(body), receive), send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         detail = f"the body is larger than {self.most:,} bytes, which is all this server takes"

@@ -1,18 +1,17 @@
 """Concurrent requests, one piece of work at a time; when too many wait, the next is refused."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-import anyio
-import anyio.to_thread
 
 from thresher.web.reading import ReadText, read_all
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
 
-TOGETHER = 20_000  # characters of waiting requests that are read in one go
+TOGETHER = 8_000  # characters of waiting requests that are read in one go
 
 
 class QueueFullError(Exception):
@@ -39,7 +38,9 @@ class ReadingQueue:
     def __init__(self, *, most: int) -> None:
         self.most = most
         self._jobs: list[_Job] = []
-        self._turn = anyio.Lock()
+        self._turn = asyncio.Lock()
+        # Always the same thread: each that uses torch keeps some hundred megabytes to itself.
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="reading")
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -53,7 +54,7 @@ class ReadingQueue:
         try:
             async with self._turn:
                 if job.read is None:
-                    await _read_together(list(self._with(job)))
+                    await self._read_together(list(self._with(job)))
         finally:
             self._jobs.remove(job)
         assert job.read is not None
@@ -69,9 +70,9 @@ class ReadingQueue:
                     return
                 yield job
 
-
-async def _read_together(jobs: Sequence[_Job]) -> None:
-    texts = [text for job in jobs for text in job.texts]
-    read = iter(await anyio.to_thread.run_sync(read_all, jobs[0].finder, texts))
-    for job in jobs:
-        job.read = [next(read) for _ in job.texts]
+    async def _read_together(self, jobs: Sequence[_Job]) -> None:
+        texts = [text for job in jobs for text in job.texts]
+        loop = asyncio.get_running_loop()
+        read = iter(await loop.run_in_executor(self._reader, read_all, jobs[0].finder, texts))
+        for job in jobs:
+            job.read = [next(read) for _ in job.texts]

@@ -18,6 +18,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     503: {"model": Problem, "description": "Too many requests wait; try again"},
 }
 
+_NOT_JSON = "the body is not JSON in UTF-8"
+
 
 def add_refusals(app: FastAPI) -> None:
     """Let an application answer these errors with a status and one line."""
@@ -27,12 +29,15 @@ def add_refusals(app: FastAPI) -> None:
         if "json" not in request.headers.get("Content-Type", ""):
             return _refusal(422, "the body must be JSON, with Content-Type: application/json")
         first = error.errors()[0]
-        return _refusal(422, f"{_place(first['loc'])}: {first['msg']}")
+        if first["type"] == "json_invalid":
+            return _refusal(422, _NOT_JSON)
+        reason = first["msg"].removeprefix("Value error, ")
+        return _refusal(422, f"{_place(first['loc'])}: {reason}")
 
     @app.exception_handler(HTTPException)
     async def not_json(request: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 400:  # how FastAPI calls what is neither JSON nor UTF-8
-            return _refusal(422, "the body is not JSON in UTF-8")
+            return _refusal(422, _NOT_JSON)
         return _refusal(error.status_code, str(error.detail), error.headers)
 
     @app.exception_handler(InputError)

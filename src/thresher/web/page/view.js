@@ -58,6 +58,7 @@ export function setEntity(node, span, isEntity) {
 }
 
 const BARS = 25;
+const MENTIONS = 20; // that can be jumped to
 
 /** How many candidates have which score; bars from the threshold on stand out. */
 export function drawHistogram(place, spans, threshold) {
@@ -83,7 +84,7 @@ export function details(text, found, span, entities, onJump, onClose) {
     `score ${span.score.toFixed(3)} · characters ${span.start} to ${span.end}`);
   if (same.length > 1) {
     facts.append(` · found ${same.length} times: `);
-    same.forEach((each, number) => {
+    same.slice(0, MENTIONS).forEach((each, number) => {
       const jump = element("button", { type: "button" }, String(number + 1));
       if (each === span) jump.disabled = true;
       jump.addEventListener("click", () => onJump(each));
