@@ -16,7 +16,7 @@ from thresher.web.shelf import Shelf
 class SlowFinder:
     """Reads when it is told to; notes what it was given together."""
 
-    threshold, encoder = 0.5, SimpleNamespace(name="slow")
+    threshold = 0.5
     model = SimpleNamespace(heads=[None], entity=0)
 
     def __init__(self) -> None:

@@ -124,7 +124,6 @@ def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
             models=[
                 ModelInfo(
                     name=model.name,
-                    encoder=model.finder().encoder.name,
                     selector=model.selector,
                     thresholds=[finder.threshold for finder in model.finders],
                 )

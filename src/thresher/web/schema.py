@@ -146,7 +146,6 @@ class ModelInfo(BaseModel):
     """
 
     name: str
-    encoder: str
     selector: int
     thresholds: list[float]
 
