@@ -204,7 +204,7 @@ def test_a_terminal_gets_colours_and_a_pipe_gets_jsonl(run, notes, model, monkey
 @pytest.mark.parametrize("split", [True, False])
 def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
     """The input has no end at all."""
-    monkeypatch.setattr("thresher.entities.finder._WORDS_TOGETHER", 500)
+    monkeypatch.setattr("thresher.entities.reading._WORDS_TOGETHER", 500)
     documents = (
         Document.from_words(["Magda", "left", "."], source="s", number=number)
         if split
