@@ -27,7 +27,9 @@ ROOT = Path(__file__).parents[2]
 QUICK = {
     ("fit",): ["--epochs", "1", "--contrast", "0"],
     ("serve",): ["--port", "0"],
-    ("lm", "train"): ["--steps", "2", "--batch", "2", "--evaluate-every", "1"],
+    ("lm", "train"): shlex.split(
+        "--steps 2 --batch 2 --evaluate-every 1 --width 16 --layers 1 --heads 1 --context 16"
+    ),
     ("rationale", "fit"): ["--steps", "2"],
 }
 

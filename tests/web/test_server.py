@@ -129,7 +129,7 @@ def test_the_server_is_as_it_describes_itself(shelf, method, path):
     assert len(list(described.get_all_operations())) == 5
 
     @given(described[path][method].as_strategy())
-    @settings(max_examples=40, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=20, suppress_health_check=list(HealthCheck))
     def ask(case):
         case.call_and_validate()
 
