@@ -149,7 +149,7 @@ def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_
 
     command = ["fit", short_corpus, "-o", tmp_path / "m", *QUICK, "--quiet"]
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.entities.model.write_folder", no_room)
+        patch.setattr("thresher.model_folder.write_folder", no_room)
         result = run(*command)
     assert result.status == 1
     assert "No space left on device" in result.complaint
@@ -163,7 +163,7 @@ def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_
 def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_path, monkeypatch):
     command = ["fit", short_corpus, "-o", tmp_path / "m", *QUICK, "--quiet"]
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.entities.model.write_folder", None)
+        patch.setattr("thresher.model_folder.write_folder", None)
         run(*command)
     result = run(*command, "--seed", "5", "--resume")
     assert result.status == 1
