@@ -97,8 +97,8 @@ def test_documents_read_together_are_each_read_by_itself(english):
     together = english.read_all(documents)
     assert [len(readings) for readings in together] == [1, 0, 2]
     for document, readings in zip(documents, together, strict=True):
-        for reading, alone in zip(readings, english.read(document), strict=True):
-            np.testing.assert_allclose(reading.scores, alone.scores, atol=1e-5)
+        for each, alone in zip(readings, english.read(document), strict=True):
+            np.testing.assert_allclose(each.scores, alone.scores, atol=1e-5)
 
 
 def test_find_all_is_lazy(english, monkeypatch):
@@ -325,7 +325,7 @@ class TestBrokenFolders:
         (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
         assert "has format 99; this version reads format 1" in self.refused(folder)
 
-    @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"format": 1}'])
+    @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"format": 1}'])
     def test_no_description(self, folder, content):
         (folder / "config.json").write_bytes(content)
         assert "config.json" in self.refused(folder)
