@@ -32,6 +32,7 @@ async function post(path, body, signal) {
 }
 
 async function find() {
+  if (!state.models.length) return; // once they are known, `start` asks for what is there by then
   asked?.abort();
   asked = new AbortController();
   const { signal } = asked;
