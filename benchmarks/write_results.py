@@ -9,7 +9,7 @@ from collections import defaultdict
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks import switches_section
+from benchmarks import serve_section, switches_section
 from benchmarks.data import ROOT
 from benchmarks.english import SETS
 from benchmarks.entities import RESULTS
@@ -199,7 +199,7 @@ def main() -> None:
         training=training_times(),
         **speed,
     )
-    sections = [text, switches_section.section()]
+    sections = [text, serve_section.section(), switches_section.section()]
     (DOCS / "results.md").write_text("\n".join(sections), encoding="utf-8")
     write_readme_table(report)
 
