@@ -37,8 +37,10 @@ class Multiplier:
 
         ĉ = value − target      c ← α c + (1 − α) ĉ      λ ← λ exp(η c), kept in [least, most]
 
-    and the term is λ c, with the gradient of λ ĉ. While the constraint is violated λ grows, and
-    once it holds λ shrinks, so the share of the loss that it takes up finds itself.
+    and the term is λ c, with the gradient of λ max(0, ĉ). While the constraint is violated λ grows,
+    and once it holds λ shrinks, so the share of the loss that it takes up finds itself. The bound
+    at 0 is for gates: with the plain gradient of λ ĉ, those that have closed too far are pushed on
+    for as long as λ takes to shrink, until their own gradients have vanished.
 
     smoothing: α   step: η   average: c, the moving average of ĉ
     """
@@ -52,10 +54,11 @@ class Multiplier:
     average: float = 0.0
 
     def weighted(self, value: Tensor) -> Tensor:
-        """λ c, after c and λ have moved; the gradient is that of λ · value."""
+        """λ c, after c and λ have moved; the gradient is that of λ · value above the target."""
         violation = value - self.target
         seen = float(violation.detach())
         self.average = self.smoothing * self.average + (1 - self.smoothing) * seen
         moved = self.weight * math.exp(self.step * self.average)
         self.weight = min(max(moved, self.least), self.most)
-        return self.weight * (violation + (self.average - violation.detach()))
+        above = violation.clamp(min=0)
+        return self.weight * (above + (self.average - above.detach()))
