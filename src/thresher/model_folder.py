@@ -21,13 +21,14 @@ class ModelKind:
     """What one kind of model keeps in its folder.
 
     format: of the folder; another one is refused   files: beside the description and the card
-    made_by: the command that makes such a model
+    optional: files that only some such models have   made_by: the command that makes such a model
     """
 
     name: str
     format: int
     files: tuple[str, ...]
     made_by: str
+    optional: tuple[str, ...] = ()
 
     def write(
         self, folder: Path, config: Mapping[str, Any], files: Mapping[str, bytes], *, card: str
@@ -46,8 +47,10 @@ class ModelKind:
     def read(self, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         """The description and the files; whatever is wrong with them is said in one line."""
         config = self._config(folder)
+        with described_by(folder):
+            there = [name for name in self.optional if name in config["sha256"]]
         try:
-            files = {name: (folder / name).read_bytes() for name in self.files}
+            files = {name: (folder / name).read_bytes() for name in (*self.files, *there)}
         except OSError as error:
             raise InputError(f"the model {folder} is incomplete: {error}") from error
         with described_by(folder):

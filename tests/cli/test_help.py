@@ -17,7 +17,7 @@ from thresher.text.corpus import _READERS as READERS
 from thresher.text.formats.labelled import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
-COMMANDS = ["", "find", "fit", "eval", "serve", *LM_COMMANDS]
+COMMANDS = ["", "find", "fit", "eval", "distill", "serve", *LM_COMMANDS]
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 # What a command is given besides, so that it does the same in seconds.
 QUICK = {
     ("fit",): ["--epochs", "1", "--contrast", "0"],
+    ("distill",): ["--epochs", "1"],
     ("serve",): ["--port", "0"],
     ("lm", "train"): shlex.split(
         "--steps 2 --batch 2 --evaluate-every 1 --width 16 --layers 1 --heads 1 --context 16"
@@ -49,6 +50,8 @@ def sandbox(tmp_path, monkeypatch, minilm) -> Path:
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", lambda *_, **__: minilm)
     monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.distil_model._LEAST_STEPS", 2)
+    monkeypatch.setattr(type(minilm), "token_vectors", lambda self: self._embeddings)
     monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "80")

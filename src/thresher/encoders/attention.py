@@ -5,7 +5,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
-from transformers import AutoModel
 
 from thresher.encoders.protocol import TokenBatch
 from thresher.errors import InputError
@@ -47,6 +46,8 @@ def attending_twin(model: Any, layers: int) -> Any:
     Fast attention never has the whole matrix; the plain one, which does, is chosen when a model
     is built.
     """
+    from transformers import AutoModel  # noqa: PLC0415 (slow; a static encoder does without)
+
     config = copy.deepcopy(model.config)
     config.num_hidden_layers = layers
     with torch.random.fork_rng(devices=[]):  # building a model draws weights that are not used

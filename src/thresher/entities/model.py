@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from safetensors.torch import load, save
 
+from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
+from thresher.encoders.static import StaticEncoder
 from thresher.entities.features import Features
 from thresher.entities.fitting import Beliefs, Fitted
 from thresher.entities.heads import Head
@@ -19,7 +21,13 @@ from thresher.errors import InputError
 from thresher.model_folder import ModelKind, described_by
 
 _WEIGHTS, _WORDS = "selector.safetensors", "ordinary.txt"
-KIND = ModelKind("entity finder", format=1, files=(_WEIGHTS, _WORDS), made_by="thresher fit")
+KIND = ModelKind(
+    "entity finder",
+    format=1,
+    files=(_WEIGHTS, _WORDS),
+    made_by="thresher fit",
+    optional=static_files.FILES,
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,7 @@ class FinderModel:
     features: what the selectors read   entity: the number of the head that finds entities
     ordinary: words of the text it learned from that are not bursty
     learned_from: counts and settings, for the model card
+    static: the encoder, where it is kept with the model; else one is loaded by its name
     """
 
     encoder: str
@@ -39,6 +48,7 @@ class FinderModel:
     features: Features = field(default_factory=Features)
     entity: int = 0
     learned_from: dict[str, Any] = field(default_factory=dict)
+    static: StaticEncoder | None = None
 
     @classmethod
     def fitted(
@@ -105,6 +115,7 @@ class FinderModel:
         files = {
             _WEIGHTS: save(_weights(self.heads)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary)).encode(),
+            **(static_files.to_files(self.static) if self.static else {}),
         }
         config = {
             "encoder": self.encoder,
@@ -139,11 +150,11 @@ class FinderModel:
                 ordinary=frozenset(files[_WORDS].decode().split("\n")) - {""},
                 not_names=frozenset(config["not_names"]),
                 learned_from=config["learned_from"],
+                static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
             )
 
     def card(self) -> str:
         """The model card."""
-        made = self.learned_from
         return "\n".join(
             [
                 "---",
@@ -156,14 +167,7 @@ class FinderModel:
                 "",
                 "Finds entities in text; trained on raw text with no labels.",
                 "",
-                f"- Encoder: `{self.encoder}`, layer {self.layer}, fed case-folded text.",
-                f"- A gate for each {self.features.unit}; attention: "
-                f"{self.features.attention or 'not read'}; selectors: {len(self.heads)}, of which "
-                f"number {self.entity + 1} finds entities.",
-                f"- Learned from {made.get('words', 0):,} words in "
-                f"{made.get('sentences', 0):,} sentences of raw text.",
-                f"- Priors: {', '.join(made.get('priors', []))}; "
-                f"{len(self.not_names)} words listed as not names.",
+                *self._origin(),
                 f"- Trust in the observed views, in log-odds: capital {self.trust.capital:+.2f}, "
                 f"lower case {self.trust.lower:+.2f}, repeated {self.trust.repeated:+.2f}.",
                 f"- Threshold: {self.threshold:.2f}, where expected F1 is largest on that text.",
@@ -176,6 +180,30 @@ class FinderModel:
                 "",
             ]
         )
+
+    def _origin(self) -> list[str]:
+        """What it reads, and what it learned from, for the card."""
+        made = self.learned_from
+        text = (
+            f"{made.get('words', 0):,} words in {made.get('sentences', 0):,} sentences of raw text"
+        )
+        if self.static is not None:
+            teacher = made.get("teacher", {})
+            return [
+                "- Encoder: token vectors and a convolution over words, in this folder, fed "
+                "case-folded text; no transformer.",
+                f"- Its gates were taught by a finder on `{teacher.get('encoder')}`, layer "
+                f"{teacher.get('layer')}, on {text}.",
+            ]
+        return [
+            f"- Encoder: `{self.encoder}`, layer {self.layer}, fed case-folded text.",
+            f"- A gate for each {self.features.unit}; attention: "
+            f"{self.features.attention or 'not read'}; selectors: {len(self.heads)}, of which "
+            f"number {self.entity + 1} finds entities.",
+            f"- Learned from {text}.",
+            f"- Priors: {', '.join(made.get('priors', []))}; "
+            f"{len(self.not_names)} words listed as not names.",
+        ]
 
 
 def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:

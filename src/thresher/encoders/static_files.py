@@ -1,0 +1,60 @@
+"""A static encoder as files. Token vectors are kept in eight bits, the rest in half precision."""
+
+from collections.abc import Mapping
+
+import torch
+from safetensors.torch import load, save
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from thresher.encoders.static import StaticEncoder
+
+WEIGHTS, TOKENIZER = "encoder.safetensors", "tokenizer.json"
+FILES = (WEIGHTS, TOKENIZER)
+
+
+def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
+    """The contents of the files, by name."""
+    state = {name: value.detach().cpu() for name, value in encoder.state_dict().items()}
+    vectors, scales = in_eight_bits(state.pop("vectors"))
+    weights = {name: value.half().contiguous() for name, value in state.items()}
+    return {
+        WEIGHTS: save({**weights, "vectors": vectors, "scales": scales}),
+        TOKENIZER: encoder.tokenizer.to_str().encode(),
+    }
+
+
+def from_files(files: Mapping[str, bytes]) -> StaticEncoder:
+    """The encoder that was written; its number of layers and its reach follow from the weights."""
+    weights = load(files[WEIGHTS])
+    vectors = weights.pop("vectors").float() * weights.pop("scales")[:, None]
+    tokenizer = _tokenizer(files[TOKENIZER])
+    if len(vectors) < tokenizer.get_vocab_size():
+        raise ValueError(f"{tokenizer.get_vocab_size()} tokens, but {len(vectors)} vectors")
+    width, read = weights["mixing.0.weight"].shape
+    layers = sum(name.startswith("mixing.") and name.endswith(".weight") for name in weights)
+    encoder = StaticEncoder(tokenizer, vectors, layers=layers, reach=(read // width - 1) // 2)
+    state = {name: value.float() for name, value in weights.items()}
+    encoder.load_state_dict({**state, "vectors": vectors})
+    return encoder.eval().requires_grad_(False)
+
+
+def as_saved(encoder: StaticEncoder) -> StaticEncoder:
+    """The encoder as it will be read again, on the same device."""
+    return from_files(to_files(encoder)).to(encoder.device)
+
+
+def _tokenizer(content: bytes) -> Tokenizer:
+    try:
+        return Tokenizer.from_str(content.decode())
+    except Exception as error:  # the library raises nothing more particular
+        raise ValueError(f"{TOKENIZER} holds no tokenizer: {error}") from error
+
+
+def in_eight_bits(vectors: Tensor) -> tuple[Tensor, Tensor]:
+    """Whole numbers from −127 to 127 and a scale for each row, so that v ≈ number · scale.
+
+    vectors: (rows, width)   returns: (rows, width) in int8, (rows,) in float32
+    """
+    scales = (vectors.abs().amax(1) / 127).clamp(min=torch.finfo(torch.float32).tiny)
+    return (vectors / scales[:, None]).round().to(torch.int8), scales
