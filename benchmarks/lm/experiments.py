@@ -114,6 +114,8 @@ FIVE_LANGUAGES = Experiment(
         "standard": _FIVE,
         "margin 2": _FIVE.with_(margin="2"),
         "margin 4": _FIVE.with_(margin="4"),
+        "margin 6": _FIVE.with_(margin="6"),
+        "margin 8": _FIVE.with_(margin="8"),
     }
 )
 
