@@ -11,7 +11,7 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # A room may import the rooms before it; `entities` reaches language models through `encoders`.
-ROOMS = ["maths", "text", "lm", "encoders", "entities", "rationales", "integrations", "web", "cli"]
+ROOMS = "maths text lm encoders entities rationales bulk integrations web cli".split()
 FORBIDDEN = {("entities", "lm"), ("rationales", "lm"), ("text", "maths"), ("maths", "text")}
 # Modules beside the rooms that every room may use.
 GROUND = {"checkpoint_files", "model_folder", "errors", "folders"}

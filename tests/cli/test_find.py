@@ -6,6 +6,7 @@ from itertools import count
 
 import pytest
 
+from thresher.bulk.workers import OneFinder
 from thresher.cli.find import OUTPUT_FORMATS
 from thresher.cli.writers import Find
 from thresher.text import read_conll, read_labelled
@@ -204,14 +205,15 @@ def test_a_terminal_gets_colours_and_a_pipe_gets_jsonl(run, notes, model, monkey
 @pytest.mark.parametrize("split", [True, False])
 def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
     """The input has no end at all."""
-    monkeypatch.setattr("thresher.entities.reading._WORDS_TOGETHER", 500)
+    monkeypatch.setattr("thresher.bulk.chunks.CHARACTERS", 500)
+    monkeypatch.setattr("thresher.bulk.chunks.TOGETHER", 50)
     documents = (
         Document.from_words(["Magda", "left", "."], source="s", number=number)
         if split
         else Document("Magda left. " * 20, "s", number)
         for number in count(1)
     )
-    pieces = Find(finder, documents, 0.5).written(form)
+    pieces = Find(OneFinder(finder), documents, 0.5).written(form)
     assert "Magda" in next(pieces) + next(pieces)
 
 

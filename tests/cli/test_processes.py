@@ -18,7 +18,11 @@ ONE_THREAD = os.environ | {"OMP_NUM_THREADS": "1"}
 
 def start(*arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*THRESHER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=stderr, env=ONE_THREAD
+        [*THRESHER, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=ONE_THREAD,
+        start_new_session=True,
     )
 
 
@@ -34,6 +38,11 @@ def shown_on_a_terminal(*arguments: object) -> str:
     os.close(ours)
     assert process.returncode == 0
     return shown.decode()
+
+
+def stop_all(process: subprocess.Popen[bytes]) -> None:
+    """What a terminal does on Ctrl-C: the whole group of processes is told."""
+    os.killpg(process.pid, signal.SIGINT)
 
 
 def names_in(folder):
@@ -94,3 +103,21 @@ def test_a_stopped_find_leaves_no_file(model, tmp_path):
         _, err = process.communicate()
     assert (process.returncode, err) == (130, b"thresher: stopped\n")
     assert names_in(tmp_path) == ["pipe"]
+
+
+def test_workers_write_what_one_process_writes_and_stop_together(run, model, tmp_path):
+    source = tmp_path / "pipe"
+    os.mkfifo(source)
+    line = json.dumps({"text": "In Oslo boats are counted by Rosa." + " " * 140_000}).encode()
+    command = ["find", source, "--from", "jsonl", "--model", model, "--workers", "2"]
+    with start(*command) as process, source.open("wb") as pipe:
+        for _ in range(4):  # as many as are under way when the first is written
+            pipe.write(line + b"\n")
+            pipe.flush()
+        first = process.stdout.readline().decode()
+        stop_all(process)
+        rest, err = process.communicate()
+    assert (process.returncode, err) == (130, b"thresher: stopped\n")
+    assert rest.count(b"\n") <= 1
+    alone = run("find", "-", "--from", "jsonl", "--model", model, stdin=line.decode() + "\n")
+    assert json.loads(first)["spans"] == json.loads(alone.out)["spans"]

@@ -2,20 +2,18 @@
 
 import sys
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import thresher
+from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_finder
+from thresher.cli.models import open_finders
 from thresher.cli.options import Device, Field, Format, Model, Quiet, Sources, Threshold
-from thresher.cli.output import opened
+from thresher.cli.output import OutputFile, default_format, opened, refuse_to_overwrite
 from thresher.cli.progress import remark, shown
 from thresher.cli.values import completing, one_of, whole_number
-from thresher.errors import InputError
-from thresher.text.sources import find_sources
 
 OUTPUT_FORMATS = (
     *("terminal", "jsonl", "conll", "iob2", "html"),
@@ -38,15 +36,6 @@ OutputFormat = Annotated[
         "view on a terminal, and jsonl in a pipe or a file.",
     ),
 ]
-OutputFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write there; the file appears when it is whole.",
-    ),
-]
 
 Selector = Annotated[
     int | None,
@@ -55,6 +44,16 @@ Selector = Annotated[
         metavar="K",
         help="Of a model with several selectors, find by this one; by default the one that was "
         "chosen for entities.",
+    ),
+]
+
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole_number(low=1),
+        metavar="N",
+        help="Find in so many processes, each with a model of its own; what is written is the "
+        "same.",
     ),
 ]
 
@@ -69,6 +68,7 @@ def find(
     selector: Selector = None,
     field: Field = "text",
     device: Device = None,
+    workers: Workers = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the entities of texts.
@@ -85,32 +85,21 @@ def find(
     """
     from thresher.cli.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
 
-    _refuse_to_overwrite(sources, output)
+    refuse_to_overwrite(sources, output)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     documents = chain([next(texts)], texts)  # so that "nothing to read" needs no model
-    finder = load_finder(model, device=device, quiet=quiet)
-    if selector is not None:
-        finder = finder.with_selector(selector)
-    form = to or _default_format(output)
-    with shown(quiet=quiet or (output is None and sys.stdout.isatty())) as progress:
-        counted = progress.counted(documents, "finding")
-        run = Find(finder, counted, finder.threshold if threshold is None else threshold)
-        with opened(output) as write:
-            for piece in run.written(form):
-                write(piece)
+    form = to or default_format(output, _FORMAT_OF_SUFFIX)
+    unseen = quiet or (output is None and sys.stdout.isatty())
+    choice = ModelChoice(model, device, selector)
+    with (
+        open_finders(choice, workers=workers, quiet=quiet) as finders,
+        shown(quiet=unseen) as progress,
+        opened(output) as write,
+    ):
+        run = Find(finders, progress.counted(documents, "finding"), threshold)
+        for piece in run.written(form):
+            write(piece)
     if output is not None:
         remark(f"{run.entities:,} entities in {output}", quiet=quiet)
     problems.conclude()
-
-
-def _refuse_to_overwrite(sources: list[str], output: Path | None) -> None:
-    read = [Path(name).resolve() for name in find_sources(sources)]
-    if output is not None and output.resolve() in read:
-        raise InputError(f"{output} is one of the sources; choose another place for what is found")
-
-
-def _default_format(output: Path | None) -> str:
-    if output is not None:
-        return _FORMAT_OF_SUFFIX.get(output.suffix.lower(), "jsonl")
-    return "terminal" if sys.stdout.isatty() else "jsonl"

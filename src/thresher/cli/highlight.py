@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from thresher.cli.finding import Found
+from thresher.bulk.chunks import Found
 from thresher.text.annotations import Span
 from thresher.text.sources import STANDARD_INPUT
 

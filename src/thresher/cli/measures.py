@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from thresher.cli.finding import read_sentences
+from thresher.bulk.chunks import read_sentences
 from thresher.entities.evaluation import (
     Calibration,
     Counts,

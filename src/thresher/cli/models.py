@@ -2,11 +2,13 @@
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import thresher
+from thresher.bulk.model_choice import ModelChoice
+from thresher.bulk.workers import Finders, OneFinder, started
 from thresher.cli.progress import shown
 from thresher.errors import InputError
 
@@ -22,6 +24,18 @@ def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "Ent
         if folder is None:
             return thresher.EntityFinder.default(device=device)
         return thresher.EntityFinder.load(folder, device=device)
+
+
+@contextmanager
+def open_finders(model: ModelChoice, *, workers: int | None, quiet: bool) -> Iterator[Finders]:
+    """A finder in this process, or in each of so many others while the block runs."""
+    with ExitStack() as stack:
+        with _loading(model.device, quiet=quiet):
+            if workers is None:
+                finders: Finders = OneFinder(model.load())
+            else:
+                finders = stack.enter_context(started(model.load, workers))
+        yield finders
 
 
 def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "RationaleFinder":

@@ -2,16 +2,42 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated
 
+import typer
 from rich.console import Console, RenderableType
 
 from thresher.errors import InputError
+from thresher.text.sources import find_sources
 
 Write = Callable[[str], None]
+
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write there; the file appears when it is whole.",
+    ),
+]
+
+
+def refuse_to_overwrite(sources: list[str], output: Path | None) -> None:
+    """What is read must not be what is written."""
+    read = [Path(name).resolve() for name in find_sources(sources)]
+    if output is not None and output.resolve() in read:
+        raise InputError(f"{output} is one of the sources; choose another place for what is found")
+
+
+def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
+    """What the name of the file says, else jsonl; on a terminal, what is made to be looked at."""
+    if output is not None:
+        return by_suffix.get(output.suffix.lower(), "jsonl")
+    return "terminal" if sys.stdout.isatty() else "jsonl"
 
 
 @contextmanager

@@ -2,25 +2,22 @@
 
 import sys
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from thresher.cli import rationale_options as options
 from thresher.cli.errors import Problems
-from thresher.cli.find import OutputFile
 from thresher.cli.models import load_rationales
 from thresher.cli.options import Device, Quiet
-from thresher.cli.output import opened
+from thresher.cli.output import OutputFile, default_format, opened, refuse_to_overwrite
 from thresher.cli.progress import remark, shown
 from thresher.cli.rationale_writers import Explain
 from thresher.cli.values import one_of
-from thresher.errors import InputError
 from thresher.rationales.labelled import Fields, read_labelled
-from thresher.text.sources import find_sources
 
 OUTPUT_FORMATS = ("terminal", "jsonl", "html")
+_FORMAT_OF_SUFFIX = {".html": "html", ".htm": "html"}
 
 OutputFormat = Annotated[
     str | None,
@@ -55,7 +52,7 @@ def find(
     read is told on standard error with its line, and the rest goes on; the exit
     status is then 1.
     """
-    _refuse_to_overwrite(texts, output)
+    refuse_to_overwrite(texts, output)
     problems = Problems()
     fields = Fields(text=text_field)
     read = read_labelled(texts, fields=fields, format=from_, on_problem=problems)
@@ -64,20 +61,8 @@ def find(
     with shown(quiet=quiet or (output is None and sys.stdout.isatty())) as progress:
         run = Explain(finder, progress.counted(documents, "finding"), threshold)
         with opened(output) as write:
-            for piece in run.written(to or _default_format(output)):
+            for piece in run.written(to or default_format(output, _FORMAT_OF_SUFFIX)):
                 write(piece)
     if output is not None:
         remark(f"{run.texts:,} texts in {output}", quiet=quiet)
     problems.conclude()
-
-
-def _refuse_to_overwrite(sources: list[str], output: Path | None) -> None:
-    read = [Path(name).resolve() for name in find_sources(sources)]
-    if output is not None and output.resolve() in read:
-        raise InputError(f"{output} is one of the sources; choose another place for what is found")
-
-
-def _default_format(output: Path | None) -> str:
-    if output is not None:
-        return "html" if output.suffix.lower() in (".html", ".htm") else "jsonl"
-    return "terminal" if sys.stdout.isatty() else "jsonl"

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thresher.cli.finding import Found, find_spans, read_documents
+from thresher.bulk.chunks import FindSpans, Found, ReadWords, chunks
+from thresher.bulk.workers import Finders
 from thresher.cli.highlight import highlighted
 from thresher.text.corpus import Document
 from thresher.text.formats.conll import to_conll, to_iob2
@@ -16,27 +17,29 @@ from thresher.text.formats.prodigy import to_prodigy
 from thresher.text.formats.records import Content
 
 if TYPE_CHECKING:
-    from thresher import EntityFinder
     from thresher.entities.finder import Reading
 
 
 @dataclass
 class Find:
-    """One run of a finder over documents.
+    """One run over documents.
 
+    threshold: the least score of an entity; None for the model's own
     entities: how many were found so far
     """
 
-    finder: "EntityFinder"
+    finders: Finders
     documents: Iterable[Document]
-    threshold: float
+    threshold: float | None = None
     entities: int = 0
 
     def spans(self) -> Iterator[Found]:
         """Each document with its entities."""
-        for document, spans in find_spans(self.finder, self.documents, threshold=self.threshold):
-            self.entities += len(spans)
-            yield document, spans
+        task = FindSpans(self.threshold)
+        for chunk, found in self.finders.each(task, chunks(self.documents)):
+            for document, spans in zip(chunk, found, strict=True):
+                self.entities += len(spans)
+                yield document, spans
 
     def jsonl(self) -> Iterator[str]:
         """A line a document: where it came from, its text, its spans."""
@@ -79,10 +82,11 @@ class Find:
             yield to_iob2(reading.words, spans)
 
     def _readings(self) -> Iterator[tuple["Reading", list[tuple[int, int]]]]:
-        for reading in read_documents(self.finder, self.documents):
-            found = reading.found(self.threshold)
-            self.entities += len(found)
-            yield reading, [(each.start, each.end) for each in found]
+        task = ReadWords(self.threshold)
+        for _, read in self.finders.each(task, chunks(self.documents)):
+            for reading, found in read:
+                self.entities += len(found)
+                yield reading, found
 
     def written(self, form: str) -> Iterator[str]:
         """The pieces of the output in one of these forms."""

@@ -1,0 +1,1 @@
+"""Many texts: in chunks, in several processes, in blocks that many machines share."""

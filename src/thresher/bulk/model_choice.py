@@ -1,0 +1,31 @@
+"""Which finder to use, as a small value that other processes and machines can be sent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import thresher
+
+if TYPE_CHECKING:
+    from thresher.entities.finder import EntityFinder
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model, and how it is to be used.
+
+    folder: None for the built-in one   device: None for a GPU if there is one
+    selector: of several, counted from 1; None for the one that finds entities
+    """
+
+    folder: Path | None = None
+    device: str | None = None
+    selector: int | None = None
+
+    def load(self) -> "EntityFinder":
+        """The finder itself."""
+        if self.folder is None:
+            finder = thresher.EntityFinder.default(device=self.device)
+        else:
+            finder = thresher.EntityFinder.load(self.folder, device=self.device)
+        return finder if self.selector is None else finder.with_selector(self.selector)
