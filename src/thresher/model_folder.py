@@ -82,6 +82,16 @@ class ModelKind:
         return config
 
 
+def kind_in(folder: Path) -> str | None:
+    """What a folder says it holds, if anything: the name of a `ModelKind`."""
+    try:
+        config = json.loads((folder / CONFIG).read_bytes())
+    except (OSError, ValueError):
+        return None
+    kind = config.get("kind") if isinstance(config, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
 @contextlib.contextmanager
 def described_by(folder: Path) -> Iterator[None]:
     """While a model is put together from its parts: one line for what does not fit."""

@@ -117,7 +117,11 @@ def test_an_empty_corpus_is_an_error(kind, text):
         ("bpe", 255, "at least 256 tokens, got 255"),
         ("words", 1, "at least 2 tokens, got 1"),
         ("characters", 65, "counted, not chosen"),
-        ("syllables", None, "unknown tokens 'syllables'; choose from characters, bpe, words"),
+        ("syllables", None, "unknown tokens .syllables.; choose from characters, bpe, word-pairs"),
+            "syllables",
+            None,
+            "unknown tokens 'syllables'; choose from characters, bpe, word-pairs, words",
+        ),
     ],
 )
 def test_a_size_that_cannot_be_is_an_error(kind, size, told):
@@ -136,3 +140,35 @@ def test_what_is_no_tokens_is_an_error(content):
 def test_words_that_all_occur_once_are_an_error():
     with pytest.raises(InputError, match="no word occurs twice"):
         learn_tokens("words", "all different here")
+
+
+# Pairs within words
+
+
+def test_the_tokens_of_a_word_are_the_same_wherever_it_stands_and_however_it_is_written():
+    tokens = learn_tokens("word-pairs", TEXT)
+    alone = [tokens.encode(word).tolist()[:-1] for word in ("the", "dog", "ሰላም", ".")]
+    line_end = tokens.encode("the").tolist()[-1:]
+    assert tokens.encode("THE Dog  ሰላም.").tolist() == [i for row in alone for i in row] + line_end
+    assert tokens.encode_words(["The", "dog", "ሰላም", "."]) == alone
+    assert tokens.decode(tokens.encode("The dog.")) == " the dog .\n"
+
+
+def test_a_letter_and_its_marks_stay_together():
+    tokens = learn_tokens("word-pairs", "ọ̀rọ̀ हिन्दी " * 20)
+    assert {" ọ̀rọ̀", " हिन्दी"} <= set(tokens.names)
+
+
+def test_each_sentence_ends_in_a_line_end():
+    tokens = learn_tokens("word-pairs", TEXT)
+    ids = tokens.encode("The cat sat. The dog sat.").tolist()
+    assert ids.count(tokens.line_end) == 2
+    assert ids[-1] == tokens.line_end
+
+
+@given(words=st.lists(st.text(), max_size=4))
+def test_pairs_within_words_read_any_word(words):
+    tokens = learn_tokens("word-pairs", TEXT, vocabulary=280)
+    for word, ids in zip(words, tokens.encode_words(words), strict=True):
+        expected = " " + word.casefold().encode("utf-8", "replace").decode()
+        assert tokens.decode(ids) == expected

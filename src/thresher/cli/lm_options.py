@@ -11,7 +11,7 @@ import typer
 
 from thresher.cli.values import number, one_of, share, whole_number
 
-TOKENS = ("characters", "bpe", "words")
+TOKENS = ("characters", "bpe", "word-pairs", "words")
 OBJECTIVES = ("causal", "masked")
 PRECISIONS = ("float32", "bfloat16")
 OUTPUT_LAYERS = (
@@ -64,12 +64,13 @@ TestSources = Annotated[
 ]
 
 Tokens = Annotated[
-    str,
+    str | None,
     typer.Option(
         parser=one_of(*TOKENS),
         metavar="KIND",
         rich_help_panel=_MODEL,
-        help="characters, bpe (byte-level pairs) or words.",
+        help="characters, bpe (byte-level pairs), word-pairs (within words, in no case) or words; "
+        "by default characters, for a masked model word-pairs.",
     ),
 ]
 Vocabulary = Annotated[

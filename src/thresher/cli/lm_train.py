@@ -31,7 +31,7 @@ def train(
     device: Device = None,
     quiet: Quiet = False,
     as_json: Json = False,
-    tokens: options.Tokens = "characters",
+    tokens: options.Tokens = None,
     vocabulary: options.Vocabulary = None,
     objective: options.Objective = "causal",
     width: options.Width = None,
@@ -57,7 +57,7 @@ def train(
 
     thresher lm train corpus.txt -o my-lm --margin 4
     thresher lm train corpus/*.txt -o my-lm --tokens bpe --vocabulary 8192
-    thresher lm train corpus.txt -o my-encoder --objective masked --tokens bpe
+    thresher lm train corpus.txt -o my-encoder --objective masked
 
     It learns from the first 90 % of the text, keeps what does best on the next
     5 %, and is measured on the last 5 %. After Ctrl-C the same command with
@@ -93,7 +93,7 @@ def train(
         output,
         resume=resume,
         quiet=quiet,
-        tokens=tokens,
+        tokens=tokens or ("characters" if objective == "causal" else "word-pairs"),
         vocabulary=vocabulary,
         shape=shape,
         output=output_layer,

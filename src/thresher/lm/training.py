@@ -19,7 +19,7 @@ from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.popularity import Group, group_means, popularity_groups
 from thresher.lm.rare_tokens.cosine_regularisation import cosine_regularisation
 from thresher.lm.settings import TrainingSettings
-from thresher.lm.windows import IGNORED, Part, Task, step_generator, step_seed
+from thresher.lm.windows import IGNORED, Batch, Part, Task, step_generator, step_seed
 
 _REPORT_EVERY = 10  # steps; to look at the loss more often would make a GPU wait
 
@@ -160,6 +160,8 @@ def _step(
     with _autocast(model.device, settings.precision):
         read = readable(model) if state.roles is not None else None
         hidden = model.transformer(model.embed(batch.input, read=read))
+        if state.roles is None and not task.causal:
+            batch, hidden = _predicted(batch, hidden)
         rows = model.output.loss(hidden, batch.target, reduction="none", generator=noise)
         loss = rows.sum() / (batch.target != IGNORED).sum().clamp(min=1)
         if settings.cosine:
@@ -171,6 +173,12 @@ def _step(
     torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
     state.optimizer.step()
     return loss.detach()
+
+
+def _predicted(batch: Batch, hidden: Tensor) -> tuple[Batch, Tensor]:
+    """The positions with a target alone: of a masked text one in seven, and logits are dear."""
+    counts = batch.target != IGNORED
+    return Batch(batch.input[counts], batch.target[counts]), hidden[counts]
 
 
 def _evaluate(

@@ -1,0 +1,48 @@
+"""Raw text and gold sentences of five languages; nothing made from them is ever shipped.
+
+The raw text of a language is the bare words of its tuning split and its news, less every line that
+shares eight words in a row with its report split.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from benchmarks.data import DATA, Gold
+from thresher.text.formats.conll import read_conll
+from thresher.text.words import segment
+
+LANGUAGES = ("swa", "yor", "hau", "ibo", "amh")
+NAMES = {"swa": "Swahili", "yor": "Yorùbá", "hau": "Hausa", "ibo": "Igbo", "amh": "Amharic"}
+SHARED = 8  # words in a row
+
+
+@cache
+def gold_sentences(language: str, split: str) -> Gold:
+    """The gold sentences of a language: `train` to tune on, `dev` to report on."""
+    path = DATA / "ner" / "masakhaner" / language / f"{split}.txt"
+    sentences = list(read_conll(Path(path)))
+    return Gold(
+        language,
+        [list(each.words) for each in sentences],
+        [list(each.spans) for each in sentences],
+    )
+
+
+@cache
+def raw_sentences(language: str) -> list[list[str]]:
+    """What is learned from: news, then the words of the tuning split."""
+    known = _stretches(gold_sentences(language, "dev").sentences)
+    news = (DATA / "raw" / language / "news.txt").read_text(encoding="utf-8")
+    kept = "\n".join(line for line in news.splitlines() if not _stretches([line.split()]) & known)
+    sentences = [[word.text for word in each.words] for each in segment(kept)]
+    return sentences + gold_sentences(language, "train").sentences
+
+
+def _stretches(sentences: list[list[str]]) -> set[tuple[str, ...]]:
+    """All runs of eight words in a row, in lower case; punctuation does not count."""
+    found = set()
+    for words in sentences:
+        plain = [w.lower().strip(".,;:!?\"'“”‘’()[]።፣፤") for w in words]
+        plain = [word for word in plain if word]
+        found.update(tuple(plain[i : i + SHARED]) for i in range(len(plain) - SHARED + 1))
+    return found
