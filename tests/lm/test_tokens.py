@@ -118,10 +118,6 @@ def test_an_empty_corpus_is_an_error(kind, text):
         ("words", 1, "at least 2 tokens, got 1"),
         ("characters", 65, "counted, not chosen"),
         ("syllables", None, "unknown tokens .syllables.; choose from characters, bpe, word-pairs"),
-            "syllables",
-            None,
-            "unknown tokens 'syllables'; choose from characters, bpe, word-pairs, words",
-        ),
     ],
 )
 def test_a_size_that_cannot_be_is_an_error(kind, size, told):
