@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from thresher.web.memory import FreedMemory
 from thresher.web.reading import ReadText, read_all
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class ReadingQueue:
         self._turn = asyncio.Lock()
         # Always the same thread: each that uses torch keeps some hundred megabytes to itself.
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reading")
+        self._freed = FreedMemory()
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -73,6 +75,11 @@ class ReadingQueue:
     async def _read_together(self, jobs: Sequence[_Job]) -> None:
         texts = [text for job in jobs for text in job.texts]
         loop = asyncio.get_running_loop()
-        read = iter(await loop.run_in_executor(self._reader, read_all, jobs[0].finder, texts))
+        read = iter(await loop.run_in_executor(self._reader, self._read, jobs[0].finder, texts))
         for job in jobs:
             job.read = [next(read) for _ in job.texts]
+
+    def _read(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ReadText]:
+        read = read_all(finder, texts)
+        self._freed.give_back()
+        return read
