@@ -6,22 +6,23 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-lm bench-speed bench-serve mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-rationales bench-lm bench-speed bench-serve mistakes results clean
 
 help:
-	@echo "make demo            find the entities of a text that ships with the project"
-	@echo "make test            run the tests"
-	@echo "make lint            ruff"
-	@echo "make types           mypy --strict on src/"
-	@echo "make pictures        redraw the pictures of docs/"
-	@echo "make models          train every finder the benchmarks report on"
-	@echo "make bench-entities  entity quality beside spaCy, noun chunks and capitals"
-	@echo "make bench-switches  what each option of fit is worth (a GPU, or patience)"
-	@echo "make bench-lm        language models and their rare tokens (a GPU, or patience)"
-	@echo "make bench-speed     speed and memory of find and fit"
-	@echo "make bench-serve     the server alone, under load and overfilled"
-	@echo "make results         write docs/results.md from what the benchmarks measured"
-	@echo "make english         rebuild the built-in English model"
+	@echo "make demo              find the entities of a text that ships with the project"
+	@echo "make test              run the tests"
+	@echo "make lint              ruff"
+	@echo "make types             mypy --strict on src/"
+	@echo "make pictures          redraw the pictures of docs/"
+	@echo "make models            train every finder the benchmarks report on"
+	@echo "make bench-entities    entity quality beside spaCy, noun chunks and capitals"
+	@echo "make bench-switches    what each option of fit is worth (a GPU, or patience)"
+	@echo "make bench-rationales  rationales for labelled tasks beside REINFORCE and gradients"
+	@echo "make bench-lm          language models and their rare tokens (a GPU, or patience)"
+	@echo "make bench-speed       speed and memory of find and fit"
+	@echo "make bench-serve       the server alone, under load and overfilled"
+	@echo "make results           write docs/results.md from what the benchmarks measured"
+	@echo "make english           rebuild the built-in English model"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -65,6 +66,9 @@ bench-switches: $(BENCH)
 	@$(BIN)/python -m benchmarks.switches_peers
 	@$(BIN)/python -m benchmarks.switches_speech
 	@$(BIN)/python -m benchmarks.switches_drawing
+
+bench-rationales: $(BENCH)
+	@$(BIN)/python -m benchmarks.rationales
 
 bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm speed

@@ -9,7 +9,7 @@ from collections import defaultdict
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks import serve_section, switches_section
+from benchmarks import lm_section, rationales_section, serve_section, switches_section
 from benchmarks.data import ROOT
 from benchmarks.english import SETS
 from benchmarks.entities import RESULTS
@@ -199,8 +199,9 @@ def main() -> None:
         training=training_times(),
         **speed,
     )
-    sections = [text, serve_section.section(), switches_section.section()]
-    (DOCS / "results.md").write_text("\n".join(sections), encoding="utf-8")
+    sections = (serve_section, switches_section, rationales_section, lm_section)
+    pages = [text, *(each.section() for each in sections)]
+    (DOCS / "results.md").write_text("\n".join(pages), encoding="utf-8")
     write_readme_table(report)
 
 

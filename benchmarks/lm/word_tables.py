@@ -18,7 +18,22 @@ def five_languages() -> str:
         seeds = found.get(row)
         cells = [spread(seeds, lambda each, lg=lg: each["best"][lg]["loss"]) for lg in languages]  # type: ignore[misc]
         lines.append([named(row, seeds), *cells, spread(seeds, rare_loss)])
-    return table(["", *languages, "tokens seen < 30 times"], lines)
+    return table(["", *languages, "tokens seen < 30 times"], lines) + _beaten(found, languages)
+
+
+def _beaten(found: dict[str, dict[int, Result]], languages: list[str]) -> str:
+    """Where a margin's mean loss is less than the standard one's."""
+    if "standard" not in found:
+        return ""
+
+    def loss(row: str, language: str) -> float:
+        return mean(values(found[row], lambda each: each["best"][language]["loss"]))
+
+    told = []
+    for row in [row for row in FIVE_LANGUAGES.rows if row != "standard" and row in found]:
+        won = [name for name in languages if loss(row, name) < loss("standard", name)]
+        told.append(f"{row}: {', '.join(won) or 'none'}")
+    return f"\n\nLess test loss than standard, mean over seeds: {'; '.join(told)}."
 
 
 def rare_loss(result: Result) -> float:
