@@ -102,7 +102,8 @@ def two_languages() -> "Figure | None":
             [on_both(each, text, PERPLEXITY) for text in ("big", "small")]
             for each in seeds.values()
         ]
-        axes.plot(*zip(*points, strict=True), "o", color=f"C{number}", label=row, markersize=5)
+        mark, colour = "o^"[number // 10 % 2], f"C{number}"
+        axes.plot(*zip(*points, strict=True), mark, color=colour, label=row, markersize=5)
     for number, (row, (*_, small, _, big)) in enumerate(PUBLISHED.items()):
         if big:
             label = f"published: {row}"
@@ -114,7 +115,7 @@ def two_languages() -> "Figure | None":
 
 
 def output_layers() -> "Figure | None":
-    """Perplexity against tokens a second."""
+    """Perplexity against tokens a second, each layer with a mark of its own."""
     found = results("output-layers")
     speed = results("speed").get("output layers, GPU", {}).get(0)
     rows = [
@@ -125,16 +126,17 @@ def output_layers() -> "Figure | None":
     if not (rows and speed):
         return None
     figure, (axes,) = _panels(1, 7.0)
-    for row in rows:
+    for number, row in enumerate(rows):
         rate = mean(values(found[row], lambda each: each["best"]["all"]["perplexity"]))
         at = speed["tokens_per_second"][row] / 1e6, rate
-        axes.plot(*at, "o", color="#2166ac")
-        axes.annotate(row, at, xytext=(5, 3), textcoords="offset points", fontsize=7)
+        axes.plot(*at, "o^"[number // 10 % 2], color=f"C{number}", label=row)
     axes.set(
         xlabel="million tokens a second, training on a GPU", ylabel="test perplexity", yscale="log"
     )
+    axes.set_yticks((150, 200, 500, 1000, 2000, 5000))
     axes.yaxis.set_major_formatter("{x:.0f}")
-    axes.yaxis.set_minor_formatter("{x:.0f}")
+    axes.yaxis.set_minor_formatter("")
+    figure.legend(fontsize=7, loc="outside right upper")
     return figure
 
 
