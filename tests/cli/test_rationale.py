@@ -83,7 +83,7 @@ def reviews(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def test_set(tmp_path_factory):
+def held_out(tmp_path_factory):
     return write_jsonl(tmp_path_factory.mktemp("reviews") / "test.jsonl", records(40, seed=1))
 
 
@@ -202,8 +202,8 @@ def test_a_warning_is_shown_even_when_quiet(run, reviews, encoder, tmp_path):
 # find
 
 
-def test_find_gives_label_probability_and_true_offsets(run, test_set, model):
-    result = run("rationale", "find", test_set, "--model", model)
+def test_find_gives_label_probability_and_true_offsets(run, held_out, model):
+    result = run("rationale", "find", held_out, "--model", model)
     assert (result.status, result.err) == (0, "")
     right = found = 0
     for line, row in zip(
@@ -239,9 +239,9 @@ def test_signs_that_steer_a_terminal_do_not_reach_it(run, model):
     assert "\x1b[2J" not in result.out
 
 
-def test_find_writes_a_page(run, test_set, model, tmp_path):
+def test_find_writes_a_page(run, held_out, model, tmp_path):
     page = tmp_path / "page.html"
-    result = run("rationale", "find", test_set, "--model", model, "-o", page)
+    result = run("rationale", "find", held_out, "--model", model, "-o", page)
     assert (result.status, result.out) == (0, "")
     content = page.read_text(encoding="utf-8")
     assert content.count("<p dir=") == 40
@@ -250,19 +250,19 @@ def test_find_writes_a_page(run, test_set, model, tmp_path):
     assert "<mark" in content
 
 
-def test_find_does_not_overwrite_what_it_reads(run, test_set, model):
-    before = test_set.read_bytes()
-    result = run("rationale", "find", test_set, "--model", model, "-o", test_set)
+def test_find_does_not_overwrite_what_it_reads(run, held_out, model):
+    before = held_out.read_bytes()
+    result = run("rationale", "find", held_out, "--model", model, "-o", held_out)
     assert result.status == 1
     assert "is one of the sources" in result.complaint
-    assert test_set.read_bytes() == before
+    assert held_out.read_bytes() == before
 
 
 # eval
 
 
-def test_eval_measures_rationales_beside_random_words_and_gradients(run, test_set, model):
-    result = run("rationale", "eval", test_set, "--model", model)
+def test_eval_measures_rationales_beside_random_words_and_gradients(run, held_out, model):
+    result = run("rationale", "eval", held_out, "--model", model)
     assert (result.status, result.err) == (0, "")
     assert re.match(r"40 texts; \d+\.\d% of words selected.*; token precision [01]", result.out)
     for row in ("accuracy, whole text", "accuracy, rationale alone", "accuracy, without it"):
@@ -270,8 +270,8 @@ def test_eval_measures_rationales_beside_random_words_and_gradients(run, test_se
     assert all(name in result.out for name in ("rationale", "random", "gradient"))
 
 
-def test_eval_tells_a_program_the_same(run, test_set, model):
-    told = json.loads(run("rationale", "eval", test_set, "--model", model, "--json").out)
+def test_eval_tells_a_program_the_same(run, held_out, model):
+    told = json.loads(run("rationale", "eval", held_out, "--model", model, "--json").out)
     assert told["rationale"]["texts"] == 40
     assert told["rationale"]["accuracy"] >= 0.9
     assert told["rationale"]["accuracy_from_rationale"] > told["random"]["accuracy_from_rationale"]
@@ -368,14 +368,14 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
 
 
 @pytest.mark.parametrize("command", ["find", "eval"])
-def test_a_spoilt_or_missing_model_is_one_line(run, command, test_set, model, tmp_path):
+def test_a_spoilt_or_missing_model_is_one_line(run, command, held_out, model, tmp_path):
     spoilt = tmp_path / "spoilt"
     spoilt.mkdir()
     for file in model.iterdir():
         (spoilt / file.name).write_bytes(file.read_bytes())
     (spoilt / "weights.safetensors").write_bytes(b"\0" * 50)
     for folder, told in ((spoilt, "was changed after"), (tmp_path / "none", "there is no model")):
-        result = run("rationale", command, test_set, "--model", folder)
+        result = run("rationale", command, held_out, "--model", folder)
         assert (result.status, result.out) == (1, "")
         assert told in result.complaint
 

@@ -33,9 +33,12 @@ def test_every_column_of_the_log_is_a_curve(tmp_path):
         assert [event.value for event in curves[name]] == pytest.approx(expected)
 
 
-def test_without_a_folder_nothing_is_needed():
+def test_without_a_folder_nothing_is_needed_and_nothing_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    monkeypatch.chdir(tmp_path)
     with tensorboard_log(None) as add:
-        add({"step": 1, "loss": 2.0})
+        assert add({"step": 1, "loss": 2.0}) is None
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_tensorboard_the_command_that_helps_is_named(tmp_path, monkeypatch):

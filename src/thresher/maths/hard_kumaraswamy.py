@@ -11,6 +11,7 @@ their logarithms, and `torch.distributions.kl_divergence` between two gates of o
 `thresher.maths.gates` finds a form by its name.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from thresher.maths.kumaraswamy import Kumaraswamy
 from thresher.maths.quadrature import unit_interval_rule
 
 
-class KumaraswamyGate(Distribution):
+class KumaraswamyGate(Distribution, ABC):
     """What the three forms share: u ~ Kumaraswamy(a, b), and the point above which z is open.
 
     Every method returns a tensor of the batch shape, that of `a` and `b` broadcast together;
@@ -94,20 +95,20 @@ class KumaraswamyGate(Distribution):
         """log P(z = 0): a closed gate is one that is 0."""
         return self.log_prob_closed()
 
+    @abstractmethod
     def log_prob_one(self) -> Tensor:
         """log P(z = 1)."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decision(self) -> Tensor:
         """The gate used at inference: the most probable of z = 0, z = 1 and 0 < z < 1.
 
         In the last case, the mean of z there.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _gate(self, u: Tensor) -> Tensor:
         """z of u, elementwise."""
-        raise NotImplementedError
 
 
 class ThresholdedGate(KumaraswamyGate):
