@@ -2,6 +2,7 @@
 
 import sys
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,16 +10,19 @@ import typer
 import thresher
 from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
+from thresher.cli.find_in_bulk import BULK_FORMATS, ENGINES, find_in_bulk
 from thresher.cli.models import open_finders
 from thresher.cli.options import Device, Field, Format, Model, Quiet, Sources, Threshold
-from thresher.cli.output import OutputFile, default_format, opened, refuse_to_overwrite
+from thresher.cli.output import default_format, opened, refuse_to_overwrite
 from thresher.cli.progress import remark, shown
 from thresher.cli.values import completing, one_of, whole_number
+from thresher.errors import InputError
 
 OUTPUT_FORMATS = (
     *("terminal", "jsonl", "conll", "iob2", "html"),
     *("prodigy", "doccano", "label-studio"),
 )
+_TO = tuple(dict.fromkeys((*OUTPUT_FORMATS, *BULK_FORMATS)))
 _FORMAT_OF_SUFFIX = {
     **{".html": "html", ".htm": "html"},
     **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
@@ -28,15 +32,24 @@ OutputFormat = Annotated[
     str | None,
     typer.Option(
         "--to",
-        parser=one_of(*OUTPUT_FORMATS),
-        autocompletion=completing(*OUTPUT_FORMATS),
+        parser=one_of(*_TO),
+        autocompletion=completing(*_TO),
         metavar="FORMAT",
         help="terminal (coloured), jsonl, conll, iob2 or html; or prodigy, doccano or "
-        "label-studio for those tools. By default what the name of -o says; else the coloured "
-        "view on a terminal, and jsonl in a pipe or a file.",
+        "label-studio for those tools; parquet or jsonl with --engine. By default what the name "
+        "of -o says; else the coloured view on a terminal, and jsonl in a pipe or a file.",
     ),
 ]
 
+OutputPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write there; the file appears when it is whole. A folder with --engine.",
+    ),
+]
 Selector = Annotated[
     int | None,
     typer.Option(
@@ -57,24 +70,36 @@ Workers = Annotated[
     ),
 ]
 
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        parser=one_of(*ENGINES),
+        autocompletion=completing(*ENGINES),
+        metavar="NAME",
+        help="ray, for many files on one machine or many: SOURCES and -o are folders, patterns "
+        "or addresses such as s3://bucket/folder. The same command goes on where it was stopped.",
+    ),
+]
+
 
 def find(
     sources: Sources,
     from_: Format = None,
     to: OutputFormat = None,
-    output: OutputFile = None,
+    place: OutputPlace = None,
     model: Model = None,
     threshold: Threshold = None,
     selector: Selector = None,
     field: Field = "text",
     device: Device = None,
     workers: Workers = None,
+    engine: Engine = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the entities of texts.
 
     thresher find notes.txt
-    thresher find corpus/ --to jsonl -o found.jsonl
+    thresher find corpus/ --to jsonl -o found.jsonl --workers 4
     thresher find page.txt -o page.html
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
     cat notes.txt | thresher find - | head
@@ -83,15 +108,30 @@ def find(
     be read is told on standard error with its number, and the rest goes on; the
     exit status is then 1.
     """
+    choice = ModelChoice(model, device, selector)
+    if engine is not None:
+        return find_in_bulk(
+            sources,
+            place,
+            model=choice,
+            from_=from_,
+            to=to,
+            field=field,
+            threshold=threshold,
+            workers=workers,
+            quiet=quiet,
+        )
+    if to is not None and to not in OUTPUT_FORMATS:
+        raise InputError(f"--to {to} needs --engine {ENGINES[0]}")
     from thresher.cli.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
 
+    output = None if place is None else Path(place)
     refuse_to_overwrite(sources, output)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     documents = chain([next(texts)], texts)  # so that "nothing to read" needs no model
     form = to or default_format(output, _FORMAT_OF_SUFFIX)
     unseen = quiet or (output is None and sys.stdout.isatty())
-    choice = ModelChoice(model, device, selector)
     with (
         open_finders(choice, workers=workers, quiet=quiet) as finders,
         shown(quiet=unseen) as progress,

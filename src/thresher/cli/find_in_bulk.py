@@ -1,0 +1,59 @@
+"""thresher find --engine: many files in blocks, on one machine or many."""
+
+from pathlib import Path
+
+from thresher.bulk.model_choice import ModelChoice
+from thresher.cli.errors import Problems
+from thresher.cli.progress import remark, shown
+from thresher.errors import InputError
+
+ENGINES = ("ray",)
+BULK_FORMATS = ("jsonl", "parquet")
+
+
+def find_in_bulk(
+    sources: list[str],
+    output: str | None,
+    *,
+    model: ModelChoice,
+    from_: str | None,
+    to: str | None,
+    field: str,
+    threshold: float | None,
+    workers: int | None,
+    quiet: bool,
+) -> None:
+    """Find in every block that is not done yet; the folder says at the end that all are."""
+    if output is None:
+        raise InputError("--engine writes many files: name a folder for them with -o")
+    if to not in (None, *BULK_FORMATS):
+        raise InputError(f"--engine writes {' or '.join(BULK_FORMATS)}; got --to {to}")
+    from thresher.bulk.places import find_places, is_remote  # noqa: PLC0415 (pyarrow; not for help)
+    from thresher.bulk.plan import planned  # noqa: PLC0415
+    from thresher.bulk.run import BulkRun  # noqa: PLC0415
+    from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
+
+    blocks = planned(find_places(sources), form=from_)
+    if not blocks:
+        raise InputError(f"no text in {sources[0]}")
+    form = to or ("parquet" if all(each.form == "parquet" for each in blocks) else "jsonl")
+    folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
+    run = BulkRun(folder, model, field, threshold, form)
+    problems = Problems()
+    todo = run.begin(blocks)
+    failed = 0
+    if todo:
+        with shown(quiet=quiet) as progress:
+            count = progress.stage("finding", len(todo))
+            for done in find_in_blocks(run, todo, workers=workers):
+                failed += done.failed is not None
+                for each in (done.failed,) if done.failed else done.problems:
+                    problems(each)
+                if done.bad > len(done.problems):
+                    problems(f"{done.source}: {done.bad - len(done.problems):,} more such rows")
+                count(1)
+    if not failed:
+        manifest = run.conclude()
+        told = f"{manifest['entities']:,} entities in {manifest['rows']:,} rows"
+        remark(f"{told} and {len(blocks):,} parts in {output}", quiet=quiet)
+    problems.conclude()

@@ -1,0 +1,119 @@
+"""Blocks through Ray Data: finders as actors, on the CPUs or GPUs of one machine or of many.
+
+What travels through Ray is which block to do and what became of it; rows go from the files to an
+actor and from it to a file. An actor that dies is started again by Ray, and its blocks are done
+again; see `thresher.bulk.run` for why that is harmless.
+"""
+
+import json
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from thresher.bulk.plan import Block
+from thresher.bulk.run import BulkRun, Done
+from thresher.errors import InputError
+
+# Read when Ray is imported or started: no messages home, no token file in the home folder.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+class BlockFinder:
+    """An actor: a finder that takes one block after the other."""
+
+    def __init__(self, run: BulkRun) -> None:
+        import torch  # noqa: PLC0415 (actors alone need it)
+
+        torch.set_num_threads(1)
+        self._run = run
+        self._finder = run.model.load()
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
+        """batch: blocks, written as JSON   returns: what became of each, likewise"""
+        blocks = [Block(**json.loads(each)) for each in batch["block"]]
+        done = [self._run.do(self._finder, block) for block in blocks]
+        return {"done": [json.dumps(asdict(each)) for each in done]}
+
+
+def find_in_blocks(
+    run: BulkRun, blocks: Sequence[Block], *, workers: int | None = None
+) -> Iterator[Done]:
+    """Do the blocks in so many actors; by default one for each CPU, or GPU if one is asked for.
+
+    Ray is started here unless it runs already; RAY_ADDRESS names a cluster to use instead.
+    """
+    on_gpu = bool(run.model.device and run.model.device.startswith("cuda"))
+    with _ray(workers) as ray:
+        resource = "GPU" if on_gpu else "CPU"
+        count = workers or max(1, int(ray.cluster_resources().get(resource, 1)))
+        items = [{"block": json.dumps(asdict(block))} for block in blocks]
+        answers = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+            BlockFinder,
+            fn_constructor_args=(run,),
+            batch_size=1,
+            compute=ray.data.ActorPoolStrategy(size=min(count, len(items))),
+            num_cpus=1,
+            num_gpus=1 if on_gpu else None,
+        )
+        for row in answers.iter_rows():
+            told = json.loads(row["done"])
+            yield Done(**{**told, "problems": tuple(told["problems"])})
+
+
+@contextmanager
+def _ray(workers: int | None) -> Iterator[Any]:
+    """Ray, started for this block if it was not running."""
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray  # noqa: PLC0415 (an extra, slow to import)
+        import ray.data  # noqa: PLC0415
+    except ImportError as error:
+        raise InputError("--engine ray needs Ray: pip install 'thresher[ray]'") from error
+    ours = not ray.is_initialized()
+    if ours:
+        here: dict[str, Any] = {"num_cpus": _cpus(workers), "include_dashboard": False}
+        with _hushed():
+            ray.init(
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                **({} if "RAY_ADDRESS" in os.environ else here),
+            )
+    with warnings.catch_warnings(action="ignore"):  # its own settings are deprecated, it says
+        context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    try:
+        yield ray
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Ray tells on standard error that it was told to be silent. What it raises is heard."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _cpus(workers: int | None) -> int:
+    """At least one for each worker, and one to spare: what feeds them must not wait for them."""
+    return max(workers or 0, os.cpu_count() or 1) + 1

@@ -1,0 +1,97 @@
+"""Bulk finding through Ray: the rows of one finder, each once, even if a worker is killed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from thresher.bulk import plan
+from thresher.bulk.model_choice import ModelChoice
+from thresher.bulk.places import names_under, read_whole
+from thresher.bulk.plan import planned
+from thresher.bulk.run import BulkRun
+from thresher.cli import main
+from thresher.integrations import ray as engine
+
+pytest.importorskip("ray")
+
+ROWS = 3000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ray_started():
+    """Once for all tests, as it takes a while; a user's command starts its own."""
+    with engine._ray(2):
+        yield
+
+
+@pytest.fixture
+def records(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "BYTES", 8000)
+    path = tmp_path / "in" / "records.jsonl"
+    path.parent.mkdir()
+    lines = [json.dumps({"id": i, "text": f"Letter {i} was sent to Oslo."}) for i in range(ROWS)]
+    lines[1234] = "{oops"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def rows_in(folder: Path) -> list[dict]:
+    parts = [name for name in names_under(str(folder)) if "/part-" in name]
+    return [json.loads(line) for name in parts for line in read_whole(name).splitlines()]
+
+
+def actors() -> list[psutil.Process]:
+    everyone = psutil.process_iter(["cmdline"])
+    return [each for each in everyone if "MapWorker" in "".join(each.info["cmdline"] or [])]
+
+
+def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["find", str(records), "--engine", "ray", "-o", str(out), "--model", str(small)]
+    assert main([*command, "--workers", "2", "--device", "cpu"]) == 1
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"thresher: {records} byte ")
+    found = rows_in(out)
+    assert [each["id"] for each in found] == [i for i in range(ROWS) if i != 1234]
+    finder = ModelChoice(small, "cpu").load()
+    for each in found[::97]:
+        assert [s["text"] for s in each["spans"]] == [s.text for s in finder.find(each["text"])]
+    manifest = json.loads((out / "manifest.json").read_bytes())
+    assert (manifest["rows"], manifest["bad"]) == (ROWS - 1, 1)
+    assert len(manifest["parts"]) == len(planned([str(records)])) >= 20
+    assert main([*command, "--device", "cpu", "--quiet"]) == 0  # there is nothing left to do
+
+
+def test_every_row_is_there_once_though_workers_were_killed_at_their_work(records, small, tmp_path):
+    long = tmp_path / "long.jsonl"
+    long.write_text(json.dumps({"id": -1, "text": "A letter to Oslo. " * 30_000}), encoding="utf-8")
+    blocks = [replace(each, end=long.stat().st_size) for each in planned([str(long)])[:1]]
+    blocks += [replace(each, number=each.number + 1) for each in planned([str(records)])]
+    run = BulkRun(str(tmp_path / "out"), ModelChoice(small, "cpu"))
+    done = []
+    for each in engine.find_in_blocks(run, run.begin(blocks), workers=2):
+        if not done:
+            assert run.begin(blocks)[0].number == 0  # someone is still at the long one
+            for actor in actors():
+                actor.kill()
+        done.append(each.block)
+    assert sorted(done) == list(range(len(blocks)))
+    assert sorted(each["id"] for each in rows_in(run.folder)) == [
+        i for i in range(-1, ROWS) if i != 1234
+    ]
+    assert run.begin(blocks) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "name a folder for them with -o"),
+        (["-o", "out", "--to", "html"], "--engine writes jsonl or parquet; got --to html"),
+    ],
+)
+def test_what_an_engine_cannot_do_is_told(records, capsys, arguments, told):
+    assert main(["find", str(records), "--engine", "ray", *arguments]) == 1
+    assert told in capsys.readouterr().err
