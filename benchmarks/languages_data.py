@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.data import DATA, Gold
+from thresher.entities.cldr import cldr_names
 from thresher.text.formats.conll import read_conll
 from thresher.text.words import segment
 
 LANGUAGES = ("swa", "yor", "hau", "ibo", "amh")
 NAMES = {"swa": "Swahili", "yor": "Yorùbá", "hau": "Hausa", "ibo": "Igbo", "amh": "Amharic"}
+LOCALES = {"swa": "sw", "yor": "yo", "hau": "ha", "ibo": "ig", "amh": "am"}
 SHARED = 8  # words in a row
 
 
@@ -36,6 +38,15 @@ def raw_sentences(language: str) -> list[list[str]]:
     kept = "\n".join(line for line in news.splitlines() if not _stretches([line.split()]) & known)
     sentences = [[word.text for word in each.words] for each in segment(kept)]
     return sentences + gold_sentences(language, "train").sentences
+
+
+@cache
+def known_names(language: str) -> frozenset[str]:
+    """The names of CLDR; from a list in the data folder, where there is one."""
+    path = DATA / "cldr" / f"{language}.txt"
+    if path.is_file():
+        return frozenset(path.read_text(encoding="utf-8").split())
+    return cldr_names(LOCALES[language])
 
 
 def _stretches(sentences: list[list[str]]) -> set[tuple[str, ...]]:

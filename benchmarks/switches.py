@@ -37,9 +37,10 @@ from benchmarks.switches_measure import (
 from benchmarks.switches_rows import BASELINES, ROWS, Row
 from benchmarks.switches_vectors import encode_once, encoded, the_encoder
 from thresher.encoders import Encoder
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.features import Features
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import Beliefs, RawText, conclude, long_enough
+from thresher.entities.fitting import RawText, conclude, long_enough
 from thresher.entities.model import FinderModel
 from thresher.entities.reading import Document
 from thresher.entities.settings import Settings

@@ -12,7 +12,7 @@ from thresher.entities.baselines import (
     leave_one_out_scores,
     rarity_scores,
 )
-from thresher.entities.fitting import Beliefs
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.reading import Document
 from thresher.entities.settings import Settings
 from thresher.entities.switches import DualModels, FourierFilter

@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from thresher.entities.beliefs import Beliefs
     from thresher.entities.finder import EntityFinder
-    from thresher.entities.fitting import Beliefs
     from thresher.entities.settings import Settings
     from thresher.errors import InputError
     from thresher.text.annotations import Span
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Beliefs": "thresher.entities.fitting",
+    "Beliefs": "thresher.entities.beliefs",
     "EntityFinder": "thresher.entities.finder",
     "InputError": "thresher.errors",
     "Settings": "thresher.entities.settings",

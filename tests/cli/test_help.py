@@ -9,7 +9,7 @@ import pytest
 
 import thresher
 from thresher.cli import evaluate, find, fit_options, options
-from thresher.entities.fitting import PRIORS
+from thresher.entities.beliefs import PRIORS
 from thresher.entities.objectives import GATES_AT
 from thresher.entities.priors import FEATURES
 from thresher.entities.selector import PARAMETER_RANGES

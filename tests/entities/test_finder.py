@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from thresher.entities import finder as finder_module
 from thresher.entities import reading
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import Beliefs
 from thresher.entities.settings import Settings
 from thresher.errors import InputError
 

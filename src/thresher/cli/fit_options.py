@@ -11,7 +11,7 @@ import typer
 from thresher.cli.fit_switches import rate_or_none
 from thresher.cli.values import StatedRate, number, one_of, share, stated_rate, whole_number
 
-PRIORS = ("casing", "repetition", "rarity", "none")
+PRIORS = ("casing", "repetition", "rarity", "burstiness", "contexts", "surprisal", "none")
 FEATURES = ("capitalised", "lower", "rare", "repeated")
 FORMS = ("continuous", "stretched", "thresholded")
 GATES_AT = ("input", "pool")
@@ -44,8 +44,9 @@ Prior = Annotated[
         parser=one_of(*PRIORS),
         metavar="NAME",
         rich_help_panel=_BELIEFS,
-        help="casing, repetition, rarity or none; may be repeated: the first that has an "
-        "opinion of a word decides.",
+        help="casing, repetition, rarity, burstiness, contexts, surprisal or none; may be "
+        "repeated: the first that has an opinion of a word decides. By default those that fit "
+        "the script.",
     ),
 ]
 Names = Annotated[

@@ -11,11 +11,11 @@ import torch
 
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.loading import device_or_best
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.decoding import candidates
 from thresher.entities.distil_model import distilled
 from thresher.entities.distillation import Distillation
 from thresher.entities.fitting import (
-    Beliefs,
     Progress,
     SilentProgress,
     check_enough,
@@ -101,7 +101,7 @@ class EntityFinder(TextFinder, HubModel):
         """
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
-        settings, beliefs = settings or Settings(), beliefs or Beliefs()
+        settings, beliefs = settings or Settings(), (beliefs or Beliefs()).settled(sentences)
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selector(
                 sentences,

@@ -3,8 +3,8 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,19 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from thresher.encoders.protocol import Encoder
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.features import Features
 from thresher.entities.heads import Head, best_agreement
-from thresher.entities.priors import (
-    CasingPrior,
-    ExpectationPrior,
-    LetterlessPrior,
-    Prior,
-    RarityPrior,
-    RepetitionPrior,
-    WordListPrior,
-    first_opinion,
-)
+from thresher.entities.priors import CasingPrior
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.statistics import WordStatistics
@@ -38,14 +30,12 @@ from thresher.entities.training import (
 )
 from thresher.entities.vectors import Units, cache_vectors
 from thresher.entities.views import Observations, Scores
-from thresher.entities.word_lists import ENGLISH_NOT_NAMES
 from thresher.errors import InputError
 
 LEAST_WORDS = 200  # fewer teach nothing
 FEW_WORDS = 20_000  # fewer teach little
 _LEAST_STEPS = 150  # a small text is read more often, until the gates have moved
 _ROWS = 65_536  # vectors scored at a time
-PRIORS = ("casing", "repetition", "rarity", "none")
 
 
 class Progress(Protocol):
@@ -69,52 +59,6 @@ class SilentProgress:
 
     def note(self, message: str) -> None:
         """Say nothing."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Beliefs:
-    """What is believed of words before any is read; all of it may be changed or left out.
-
-    priors: which readings of raw text to use, the first with an opinion deciding
-    names, not_names: words known to be entities, and known not to be; a name is a name even if
-    it is on both lists
-    rates, selected: stated expectations, P(entity | feature) and the overall rate
-    """
-
-    priors: Sequence[str] = ("repetition", "casing")
-    names: Set[str] = field(default=frozenset(), repr=False)
-    not_names: frozenset[str] = field(default=ENGLISH_NOT_NAMES, repr=False)
-    rates: Mapping[str, float] = field(default_factory=dict)
-    selected: float | None = None
-
-    def __post_init__(self) -> None:
-        for name in self.priors:
-            if name not in PRIORS:
-                raise InputError(f"unknown prior {name!r}; choose from {', '.join(PRIORS)}")
-        object.__setattr__(self, "not_names", frozenset(self.not_names) - self.names)
-
-    def all_not_names(self, statistics: WordStatistics) -> frozenset[str]:
-        """Words known not to be names, and those that the text shows not to be."""
-        return self.not_names | statistics.never_names() - self.names
-
-    def opinions(
-        self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
-    ) -> NDArray[np.float32]:
-        """The prior probability of each word, NaN for no opinion."""
-        readings: dict[str, Prior] = {
-            "casing": CasingPrior(statistics),
-            "repetition": RepetitionPrior(statistics, settings.repeated_rate),
-            "rarity": RarityPrior(statistics, settings.rare_rate),
-        }
-        chain: list[Prior] = [
-            LetterlessPrior(),
-            WordListPrior(self.names, 1.0),
-            WordListPrior(self.all_not_names(statistics), 0.0),
-        ]
-        if self.rates or self.selected is not None:
-            chain.append(ExpectationPrior(statistics, self.rates, self.selected))
-        chain += [readings[name] for name in self.priors if name != "none"]
-        return first_opinion(chain, sentences)
 
 
 @dataclass(frozen=True)
@@ -141,6 +85,7 @@ class RawText:
         common: Set[str] = frozenset(),
     ) -> "RawText":
         """Read the sentences with these beliefs; `common` words are known to be so in general."""
+        beliefs = beliefs.settled(sentences)
         statistics = WordStatistics.of(sentences, common=common)
         ordinary = statistics.ordinary_words()
         not_names = beliefs.all_not_names(statistics)

@@ -11,8 +11,9 @@ from safetensors.torch import load, save
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.static import StaticEncoder
+from thresher.entities.beliefs import Beliefs
 from thresher.entities.features import Features
-from thresher.entities.fitting import Beliefs, Fitted
+from thresher.entities.fitting import Fitted
 from thresher.entities.heads import Head
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings

@@ -35,6 +35,8 @@ class Settings:
     target_rate: hold P(open) at this rate by a Lagrangian that adapts λ_s, instead of a fixed λ_s
     repeated_rate: the prior of a lower-case word that is rare in general and comes again nearby
     rare_rate: the prior of a rare word, where rarity is one of the priors
+    bursty_rate: the share of words with the most evidence that are taken for entities, where
+    burstiness, contexts or surprisal are among the priors
     """
 
     form: str = "thresholded"
@@ -58,6 +60,7 @@ class Settings:
     target_rate: float | None = None
     repeated_rate: float = 1.0
     rare_rate: float = 0.3
+    bursty_rate: float = 0.17
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,7 +74,7 @@ class Settings:
             require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         for name in ("learning_rate", "temperature"):
             require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in ("contrast_share", "repeated_rate", "rare_rate"):
+        for name in ("contrast_share", "repeated_rate", "rare_rate", "bursty_rate"):
             require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
         for name in _NOT_NEGATIVE:
             require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")

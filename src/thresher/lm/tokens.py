@@ -13,6 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import Tensor
 
 from thresher.errors import InputError
+from thresher.text.romanised import romanised
 from thresher.text.words import segment
 
 UNKNOWN = "<unk>"
@@ -129,7 +130,8 @@ class WordPairs(BytePairs):
     """Byte pairs within words of any script, in no case: what an encoder of words reads.
 
     Every word is read by itself, a space before it, and every sentence ends in a line end: the
-    tokens of a word are the same whatever stands beside it and however it is written.
+    tokens of a word are the same whatever stands beside it and however it is written. Letters that
+    stand for syllables are spelt out (`romanised`).
     """
 
     kind = "word-pairs"
@@ -273,8 +275,11 @@ def _pair_trainer(vocabulary: int) -> trainers.BpeTrainer:
 
 
 def _readable(word: str) -> str:
-    """A word in no case with a space before it; half of a surrogate pair is no character."""
-    return " " + word.casefold().encode("utf-8", "replace").decode()
+    """A word in no case and spelt out, with a space before it.
+
+    Half of a surrogate pair is no character.
+    """
+    return " " + romanised(word.casefold()).encode("utf-8", "replace").decode()
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:

@@ -1,0 +1,230 @@
+"""Entities in five languages, each found with an encoder trained from its own raw text.
+
+    python -m benchmarks.languages [--only standard margin-4] [--languages amh] [--seeds 0 1 2]
+                                   [--processes 12]
+
+An encoder is trained once for all rows that read it. Every row, language and seed is a JSON file
+under benchmarks/results/languages; one that is there is not measured again.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.data import ROOT, Gold
+from benchmarks.languages_data import LANGUAGES, gold_sentences, known_names, raw_sentences
+from thresher.encoders.from_text import train_encoder
+from thresher.encoders.language_model import LanguageModelEncoder
+from thresher.entities.beliefs import Beliefs
+from thresher.entities.casing import is_capitalised
+from thresher.entities.decoding import Candidate, best_threshold
+from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
+from thresher.entities.finder import EntityFinder
+from thresher.entities.settings import Settings
+from thresher.folders import write_file
+
+RESULTS = ROOT / "benchmarks" / "results" / "languages"
+WITHOUT_CAPITALS = ("amh",)
+JUDGED_ON = 2000  # sentences of raw text that the threshold of words is told by
+
+
+@dataclass(frozen=True)
+class Made:
+    """How an encoder is made; `beside` is another language whose text it learns from too."""
+
+    size: str = "large"
+    margin: str = "4"
+    beside: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finder: on which encoder, with which priors, knowing which names."""
+
+    encoder: Made | None = Made()
+    priors: tuple[str, ...] = ()
+    names: bool = False
+    languages: Sequence[str] = LANGUAGES
+
+
+ROWS = {
+    "capitals": Row(None, languages=[each for each in LANGUAGES if each not in WITHOUT_CAPITALS]),
+    "margin-4": Row(),
+    "standard": Row(Made(margin="inf")),
+    "small": Row(Made(size="small")),
+    "names": Row(names=True),
+    "contexts": Row(priors=("burstiness", "contexts"), languages=WITHOUT_CAPITALS),
+    "rarity": Row(priors=("rarity",), languages=WITHOUT_CAPITALS),
+    "beside-hausa": Row(Made(beside="hau"), languages=WITHOUT_CAPITALS),
+    "beside-hausa-names": Row(Made(beside="hau"), names=True, languages=WITHOUT_CAPITALS),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """All rows of one language and seed that read the same encoder."""
+
+    encoder: Made | None
+    language: str
+    seed: int
+    rows: tuple[str, ...]
+
+    def missing(self) -> list[str]:
+        return [row for row in self.rows if not self.path(row).is_file()]
+
+    def path(self, row: str) -> Path:
+        return RESULTS / f"{row}--{self.language}--{self.seed}.json"
+
+    def run(self) -> None:
+        started = time.perf_counter()
+        text = raw_sentences(self.language)
+        if self.encoder is None:
+            for row in self.missing():
+                self._write(row, {**_rule(gold_sentences(self.language, "dev")), "seconds": 0.0})
+            return
+        if self.encoder.beside is not None:
+            text = raw_sentences(self.encoder.beside) + text
+        learned = train_encoder(
+            text,
+            size=self.encoder.size,
+            margin=self.encoder.margin,
+            seed=self.seed,
+            device=_device(),
+        )
+        about = {
+            "words": sum(map(len, text)),
+            "encoder": vars(self.encoder),
+            "encoder_loss": learned.test.loss,
+            "encoder_seconds": time.perf_counter() - started,
+            "device": torch.cuda.get_device_name() if _device() == "cuda" else "CPU",
+        }
+        encoder = LanguageModelEncoder(learned, name="own", device=_device())
+        for row in self.missing():
+            self._write(row, {**about, **self._figures(ROWS[row], encoder, text)})
+
+    def _figures(
+        self, row: Row, encoder: LanguageModelEncoder, text: list[list[str]]
+    ) -> dict[str, object]:
+        started = time.perf_counter()
+        names = known_names(self.language) if row.names else frozenset()
+        finder = EntityFinder.fit_words(
+            text,
+            encoder=encoder,
+            settings=Settings(seed=self.seed),
+            beliefs=Beliefs(priors=row.priors, names=names),
+        )
+        seconds = time.perf_counter() - started
+        judged = finder.read(text[-JUDGED_ON:])
+        threshold = best_threshold(np.concatenate([each.scores for each in judged]).tolist())
+        report = gold_sentences(self.language, "dev")
+        return {
+            "priors": finder.model.learned_from["priors"],
+            "names": len(names),
+            "fit_seconds": seconds,
+            "threshold": threshold,
+            "cased": _measured(finder, report, threshold),
+            "lower": _measured(finder, report.lowered(), threshold),
+        }
+
+    def _write(self, row: str, figures: dict[str, object]) -> None:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        made = {"row": row, "language": self.language, "seed": self.seed, **figures}
+        write_file(self.path(row), (json.dumps(made, indent=1) + "\n").encode())
+        print(f"{row:20s} {self.language} {self.seed} {_in_short(figures)}", flush=True)
+
+
+def _measured(finder: EntityFinder, data: Gold, threshold: float) -> dict[str, float]:
+    """Words at the threshold that raw text alone told, and spans at the finder's own."""
+    readings = finder.read(data.sentences)
+    scores = [each.scores for each in readings]
+    found = [each.found(finder.threshold) for each in readings]
+    words = word_counts(data.spans, scores, threshold=threshold)
+    return {
+        "word_ap": word_average_precision(data.spans, scores),
+        "word_f1": words.f1,
+        "word_precision": words.precision,
+        "word_recall": words.recall,
+        "word_f1_at_half": word_counts(data.spans, scores).f1,
+        "span_f1": span_counts(data.spans, found).f1,
+        "base_rate": words.gold / sum(map(len, data.sentences)),
+    }
+
+
+def _rule(data: Gold) -> dict[str, dict[str, float]]:
+    """A word with a capital is an entity, and so is a run of them."""
+    capitals = [
+        np.array([is_capitalised(word) for word in words], dtype=np.float32)
+        for words in data.sentences
+    ]
+    edges = [np.flatnonzero(np.diff(np.r_[0, row, 0])).tolist() for row in capitals]
+    runs = [
+        [Candidate(start, end, 1.0) for start, end in zip(each[::2], each[1::2], strict=True)]
+        for each in edges
+    ]
+    words = word_counts(data.spans, capitals)
+    return {
+        "cased": {
+            "word_ap": word_average_precision(data.spans, capitals),
+            "word_f1": words.f1,
+            "span_f1": span_counts(data.spans, runs).f1,
+        }
+    }
+
+
+def _in_short(figures: dict[str, object]) -> str:
+    return "  ".join(
+        f"{case} AP {figures[case]['word_ap']:.3f} F1 {figures[case]['word_f1']:.3f}"
+        for case in ("cased", "lower")
+        if case in figures
+    )
+
+
+def _device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def jobs(rows: Sequence[str], languages: Sequence[str], seeds: Sequence[int]) -> Iterator[Job]:
+    """What is left to do, the first seed of everything first."""
+    for seed in seeds:
+        for encoder in dict.fromkeys(ROWS[row].encoder for row in rows):
+            for language in languages:
+                own = tuple(
+                    row
+                    for row in rows
+                    if ROWS[row].encoder == encoder and language in ROWS[row].languages
+                )
+                job = Job(encoder, language, seed, own)
+                if (encoder is not None or seed == seeds[0]) and job.missing():
+                    yield job
+
+
+def _run_apart(job: Job) -> None:
+    """In a process of its own, so that several share a GPU."""
+    command = [sys.executable, "-m", "benchmarks.languages", "--languages", job.language]
+    subprocess.run([*command, "--seeds", str(job.seed), "--only", *job.rows], check=False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", nargs="*", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--languages", nargs="*", default=list(LANGUAGES), choices=LANGUAGES)
+    parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
+    parser.add_argument("--processes", type=int, default=1)
+    options = parser.parse_args()
+    todo = list(jobs(options.only, options.languages, options.seeds))
+    run = Job.run if options.processes == 1 else _run_apart
+    with ThreadPoolExecutor(options.processes) as pool:
+        list(pool.map(run, todo))
+
+
+if __name__ == "__main__":
+    main()
