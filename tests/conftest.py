@@ -1,7 +1,12 @@
 """What the rooms' tests share."""
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# Kernels run on the CPU, in Triton's interpreter; it must be known before Triton is imported.
+os.environ["TRITON_INTERPRET"] = "1"
 
 settings.register_profile("thresher", deadline=None)  # a busy machine is not a defect
 settings.load_profile("thresher")

@@ -1,8 +1,13 @@
 """The margin loss from hidden states, without ever holding the logits of a whole vocabulary."""
 
+from importlib.util import find_spec
+from types import ModuleType
+
+import torch
 from torch import Tensor
 
 from thresher.lm.kernels import chunked
+from thresher.lm.kernels.products import wide_products
 from thresher.lm.logit_scale import check_scale
 from thresher.lm.reductions import reduce_rows, row_counts
 from thresher.lm.survivors import check_margin
@@ -22,12 +27,17 @@ def linear_selfish_cross_entropy(
     label_smoothing: float = 0.0,
     temperature: float = 1.0,
     softcap: float | None = None,
+    implementation: str | None = None,
 ) -> Tensor:
     """Equal to `selfish_cross_entropy(input @ weight.T + bias, target, weight=class_weight, …)`.
 
-    Memory beyond inputs and gradients is bounded in both passes, whatever the vocabulary: logits
-    are made a tile at a time, and made again for the gradients of input, weight and bias. For half
-    precision the products and sums are in float32, and so is the loss.
+    Memory beyond inputs and gradients is bounded in both passes: logits are made a tile at a time.
+    Gradients reach input, weight and bias. For half precision sums are in float32, as is the loss.
+
+    implementation: "chunked" is plain torch, for any device and dtype, and makes all logits again
+    for the gradients. "triton" records the survivors in one pass over the logits and computes
+    gradients from these alone; it serves float16, bfloat16 and float32 on CUDA devices, where it is
+    the default.
 
     input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
     target: (positions,)   margin: a number, or one for each position
@@ -38,7 +48,7 @@ def linear_selfish_cross_entropy(
     check_margin(margin, target.shape)
     check_targets(target, weight.shape[0], ignore_index=ignore_index)
     check_label_smoothing(label_smoothing)
-    rows = chunked.row_losses(
+    rows = _implementation(implementation, input, weight).row_losses(
         input,
         weight,
         target,
@@ -51,6 +61,27 @@ def linear_selfish_cross_entropy(
         softcap=softcap,
     )
     return reduce_rows(rows, reduction, row_counts(target, class_weight, ignore_index=ignore_index))
+
+
+def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleType:
+    if name is None:
+        name = "triton" if _suits_triton(input, weight) else "chunked"
+    if name == "chunked":
+        return chunked
+    if name == "triton":
+        # Imported here: Triton is not to be had everywhere.
+        from thresher.lm.kernels import sparse  # noqa: PLC0415
+
+        return sparse
+    raise ValueError(f"implementation must be 'chunked', 'triton' or None, got {name!r}")
+
+
+def _suits_triton(input: Tensor, weight: Tensor) -> bool:
+    if not (input.is_cuda and weight.is_cuda and find_spec("triton")):
+        return False
+    dtype = torch.promote_types(input.dtype, weight.dtype)
+    halves = dtype in (torch.float16, torch.bfloat16) and wide_products()
+    return halves or dtype == torch.float32
 
 
 def _check_shapes(

@@ -1,0 +1,77 @@
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,untyped-decorator"
+# ruff: noqa: N803
+"""What the Triton kernels share: a scaled logit, its gradient, and a survivor as it is recorded.
+
+A survivor is recorded as its column within the chunk and u = z − threshold ≥ 0. For half precision
+both share 32 bits: 12 of the column, 5 of the exponent and 15 of the mantissa of u, so that z is
+off by at most 2⁻¹⁶·u. For float32 there are 64, and u is whole.
+"""
+
+import triton
+import triton.language as tl
+
+TOO_FAR = tl.constexpr(65535.0)  # a larger u has more than 5 bits of exponent
+
+
+@triton.jit
+def scaled(x, temperature, softcap, HAS_SOFTCAP: tl.constexpr):
+    """z = softcap·tanh(x / softcap) / temperature."""
+    if HAS_SOFTCAP:
+        x = softcap * (2 * tl.sigmoid(2 * x / softcap) - 1)
+    return x / temperature
+
+
+@triton.jit
+def logit_gradient(
+    z,
+    token,
+    target,
+    z_target,
+    lse,
+    pull,
+    own,
+    even,
+    class_weight,
+    mask,
+    temperature,
+    softcap,
+    HAS_SOFTCAP: tl.constexpr,
+    SMOOTHED: tl.constexpr,
+):
+    """(pull·p − own·[token = target] − even·w)·∂z/∂x of survivors."""
+    is_target = token == target
+    z = tl.where(is_target, z_target, z)
+    gradient = pull * tl.exp(z - lse) - tl.where(is_target, own, 0.0)
+    if SMOOTHED:
+        gradient -= even * tl.load(class_weight + token, mask=mask, other=0.0)
+    if HAS_SOFTCAP:
+        capped = z * temperature / softcap
+        gradient *= 1 - capped * capped
+    return gradient / temperature
+
+
+@triton.jit
+def packed(u, column, WIDE: tl.constexpr):
+    """One integer of u ≥ 0 and a column."""
+    if WIDE:
+        bits = u.to(tl.int32, bitcast=True).to(tl.int64)
+        entry = (bits << 32) | column.to(tl.int64)
+    else:
+        # 2⁻¹¹² moves the exponent's bias from 127 to 15, which leaves the upper 4 bits empty.
+        small = (u * 1.925929944387236e-34).to(tl.uint32, bitcast=True)
+        upper = ((small + 128) >> 8) << 12
+        entry = (upper | column.to(tl.uint32)).to(tl.int32, bitcast=True)
+    return entry
+
+
+@triton.jit
+def unpacked(entry, WIDE: tl.constexpr):
+    """u and the column of `packed`."""
+    if WIDE:
+        u = (entry >> 32).to(tl.int32).to(tl.float32, bitcast=True)
+        column = (entry & 0xFFFF).to(tl.int32)
+    else:
+        bits = entry.to(tl.uint32, bitcast=True)
+        u = ((bits >> 12) << 8).to(tl.float32, bitcast=True) * 5.192296858534828e33
+        column = (bits & 0xFFF).to(tl.int32)
+    return u, column
