@@ -19,7 +19,7 @@ help:
 	@echo "make bench-switches    what each option of fit is worth (a GPU, or patience)"
 	@echo "make bench-rationales  rationales for labelled tasks beside REINFORCE and gradients"
 	@echo "make bench-lm          language models and their rare tokens (a GPU, or patience)"
-	@echo "make bench-kernel    the margin loss from hidden states (a GPU)"
+	@echo "make bench-kernel      the margin loss from hidden states (a GPU)"
 	@echo "make bench-speed       speed and memory of find and fit"
 	@echo "make bench-serve       the server alone, under load and overfilled"
 	@echo "make results           write docs/results.md from what the benchmarks measured"
