@@ -19,6 +19,7 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.fitting import SilentProgress
 from thresher.entities.heads import Head
 from thresher.entities.model import FinderModel
+from thresher.entities.model_card import card
 from thresher.entities.selector import seeded_selector
 from thresher.entities.views import Trust
 from thresher.errors import InputError
@@ -69,7 +70,9 @@ def teacher() -> Teacher:
 def model() -> FinderModel:
     """What a teacher knows beside its gates."""
     head = Head(seeded_selector(0, 12, hidden=4, form="thresholded"), Trust(), 0.5)
-    return FinderModel("shown", 1, (head,), frozenset(PLAIN), frozenset(["the"]))
+    origin = {"licence": "cc-by-sa-4.0", "sources": [["Old letters", "CC BY-SA 4.0"]]}
+    words = frozenset(PLAIN), frozenset(["the"])
+    return FinderModel("shown", 1, (head,), *words, learned_from=origin)
 
 
 def sentences(count: int = 160) -> list[list[str]]:
@@ -147,7 +150,13 @@ def test_what_the_teacher_knew_beside_its_gates_is_kept(student, model):
     assert taught.features == Features()
     assert taught.learned_from["teacher"]["encoder"] == "shown"
     assert taught.learned_from["words"] == sum(map(len, sentences()))
-    assert "taught by a finder on `shown`" in taught.card()
+    assert "taught by a finder on `shown`" in card(taught)
+
+
+def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student):
+    told = card(student.model)
+    assert "\nlicense: cc-by-sa-4.0\n" in told
+    assert "| Old letters | CC BY-SA 4.0 |" in told
 
 
 def test_a_small_text_is_read_more_often(monkeypatch):

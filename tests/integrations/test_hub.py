@@ -1,15 +1,20 @@
 """Models on the Hub: the same folder, there and back, with no network here."""
 
+import re
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
 from huggingface_hub import ModelCard
 from huggingface_hub.hub_mixin import ModelHubMixin
 
+import thresher.entities
 from thresher import EntityFinder
+from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 
+BUILT_IN = Path(thresher.entities.__file__).parent / "english"
 WORDS = [["Marie", "Curie", "moved", "to", "Paris", "."]]
 
 
@@ -56,6 +61,17 @@ def test_what_is_not_a_model_is_not_overwritten(finder, tmp_path):
 def test_a_folder_that_is_no_model_is_told(tmp_path):
     with pytest.raises(InputError, match="is not a model"):
         EntityFinder.from_pretrained(tmp_path)
+
+
+def test_a_copy_of_the_built_in_model_names_its_sources_and_licence(tmp_path):
+    built_in = FinderModel.read(BUILT_IN)
+    built_in.write(tmp_path / "copy")
+    own, copied = (ModelCard.load(folder / "README.md") for folder in (BUILT_IN, tmp_path / "copy"))
+    assert copied.data.license == own.data.license == "cc-by-sa-4.0"
+    sources = re.findall(r"^\| .* \|$", own.text, re.MULTILINE)[1:8]
+    assert len(sources) == 7
+    for line in sources:
+        assert line in copied.text
 
 
 def test_the_card_is_filled_in(finder, tmp_path):

@@ -13,6 +13,7 @@ from thresher.entities.features import Features
 from thresher.entities.fitting import Progress
 from thresher.entities.heads import Head
 from thresher.entities.model import FinderModel
+from thresher.entities.model_card import CREDITS
 from thresher.entities.views import Observations, Scores
 
 _LEAST_STEPS = 500  # a small text is read more often
@@ -52,6 +53,7 @@ def distilled(
             "sentences": len(sentences),
             "words": sum(map(len, sentences)),
             "settings": asdict(settings),
+            **{name: model.learned_from[name] for name in CREDITS if name in model.learned_from},
             "teacher": {"encoder": model.encoder, "layer": model.layer, **model.learned_from},
         },
         static=student.encoder,

@@ -15,6 +15,7 @@ from thresher.entities.beliefs import Beliefs
 from thresher.entities.features import Features
 from thresher.entities.fitting import Fitted
 from thresher.entities.heads import Head
+from thresher.entities.model_card import card
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.views import Trust
@@ -37,7 +38,7 @@ class FinderModel:
 
     features: what the selectors read   entity: the number of the head that finds entities
     ordinary: words of the text it learned from that are not bursty
-    learned_from: counts and settings, for the model card
+    learned_from: counts and settings, for the model card; `licence` and `sources` where known
     static: the encoder, where it is kept with the model; else one is loaded by its name
     """
 
@@ -135,7 +136,7 @@ class FinderModel:
             "not_names": sorted(self.not_names),
             "learned_from": self.learned_from,
         }
-        KIND.write(folder, config, files, card=self.card())
+        KIND.write(folder, config, files, card=card(self))
 
     @classmethod
     def read(cls, folder: Path) -> "FinderModel":
@@ -153,58 +154,6 @@ class FinderModel:
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
             )
-
-    def card(self) -> str:
-        """The model card."""
-        return "\n".join(
-            [
-                "---",
-                "library_name: thresher",
-                "pipeline_tag: token-classification",
-                "tags: [named-entities, unsupervised]",
-                "---",
-                "",
-                "# A Thresher entity finder",
-                "",
-                "Finds entities in text; trained on raw text with no labels.",
-                "",
-                *self._origin(),
-                f"- Trust in the observed views, in log-odds: capital {self.trust.capital:+.2f}, "
-                f"lower case {self.trust.lower:+.2f}, repeated {self.trust.repeated:+.2f}.",
-                f"- Threshold: {self.threshold:.2f}, where expected F1 is largest on that text.",
-                "",
-                "```python",
-                "from thresher import EntityFinder",
-                'finder = EntityFinder.from_pretrained("this-folder")  # or its name on the Hub',
-                'finder.find("Marie Curie moved to Paris.")',
-                "```",
-                "",
-            ]
-        )
-
-    def _origin(self) -> list[str]:
-        """What it reads, and what it learned from, for the card."""
-        made = self.learned_from
-        text = (
-            f"{made.get('words', 0):,} words in {made.get('sentences', 0):,} sentences of raw text"
-        )
-        if self.static is not None:
-            teacher = made.get("teacher", {})
-            return [
-                "- Encoder: token vectors and a convolution over words, in this folder, fed "
-                "case-folded text; no transformer.",
-                f"- Its gates were taught by a finder on `{teacher.get('encoder')}`, layer "
-                f"{teacher.get('layer')}, on {text}.",
-            ]
-        return [
-            f"- Encoder: `{self.encoder}`, layer {self.layer}, fed case-folded text.",
-            f"- A gate for each {self.features.unit}; attention: "
-            f"{self.features.attention or 'not read'}; selectors: {len(self.heads)}, of which "
-            f"number {self.entity + 1} finds entities.",
-            f"- Learned from {text}.",
-            f"- Priors: {', '.join(made.get('priors', []))}; "
-            f"{len(self.not_names)} words listed as not names.",
-        ]
 
 
 def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:
