@@ -21,7 +21,8 @@ import numpy as np
 import torch
 
 from benchmarks.data import ROOT, Gold
-from benchmarks.languages_data import LANGUAGES, gold_sentences, known_names, raw_sentences
+from benchmarks.languages_data import LANGUAGES, gold_sentences, in_turn, known_names, raw_sentences
+from thresher.encoders import Encoder
 from thresher.encoders.from_text import train_encoder
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.entities.beliefs import Beliefs
@@ -39,33 +40,42 @@ JUDGED_ON = 2000  # sentences of raw text that the threshold of words is told by
 
 @dataclass(frozen=True)
 class Made:
-    """How an encoder is made; `beside` is another language whose text it learns from too."""
+    """How an encoder is made; `beside` are other languages whose text it learns from too."""
 
     size: str = "large"
     margin: str = "4"
-    beside: str | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Row:
-    """A finder: on which encoder, with which priors, knowing which names."""
+    """A finder: on which encoder, with which priors, knowing which names.
+
+    together: the finder, too, learns from the other languages of its encoder
+    """
 
     encoder: Made | None = Made()
     priors: tuple[str, ...] = ()
     names: bool = False
+    contrast: float = Settings.contrast
+    together: bool = False
     languages: Sequence[str] = LANGUAGES
 
+
+SHARED = Made(beside=("swa", "yor", "hau", "ibo", "eng"))
 
 ROWS = {
     "capitals": Row(None, languages=[each for each in LANGUAGES if each not in WITHOUT_CAPITALS]),
     "margin-4": Row(),
     "standard": Row(Made(margin="inf")),
     "small": Row(Made(size="small")),
+    "no-contrast": Row(contrast=0.0),
     "names": Row(names=True),
     "contexts": Row(priors=("burstiness", "contexts"), languages=WITHOUT_CAPITALS),
     "rarity": Row(priors=("rarity",), languages=WITHOUT_CAPITALS),
-    "beside-hausa": Row(Made(beside="hau"), languages=WITHOUT_CAPITALS),
-    "beside-hausa-names": Row(Made(beside="hau"), names=True, languages=WITHOUT_CAPITALS),
+    "shared": Row(SHARED, languages=WITHOUT_CAPITALS),
+    "shared-together": Row(SHARED, together=True, languages=WITHOUT_CAPITALS),
+    "shared-names": Row(SHARED, names=True, languages=WITHOUT_CAPITALS),
 }
 
 
@@ -86,13 +96,12 @@ class Job:
 
     def run(self) -> None:
         started = time.perf_counter()
-        text = raw_sentences(self.language)
         if self.encoder is None:
             for row in self.missing():
-                self._write(row, {**_rule(gold_sentences(self.language, "dev")), "seconds": 0.0})
+                self._write(row, dict(_rule(gold_sentences(self.language, "dev"))))
             return
-        if self.encoder.beside is not None:
-            text = raw_sentences(self.encoder.beside) + text
+        own = raw_sentences(self.language)
+        text = in_turn([*map(raw_sentences, self.encoder.beside), own])
         learned = train_encoder(
             text,
             size=self.encoder.size,
@@ -109,21 +118,20 @@ class Job:
         }
         encoder = LanguageModelEncoder(learned, name="own", device=_device())
         for row in self.missing():
-            self._write(row, {**about, **self._figures(ROWS[row], encoder, text)})
+            read = text if ROWS[row].together else own
+            self._write(row, {**about, **self.figures(ROWS[row], encoder, read)})
 
-    def _figures(
-        self, row: Row, encoder: LanguageModelEncoder, text: list[list[str]]
-    ) -> dict[str, object]:
+    def figures(self, row: Row, encoder: Encoder, text: list[list[str]]) -> dict[str, object]:
         started = time.perf_counter()
         names = known_names(self.language) if row.names else frozenset()
         finder = EntityFinder.fit_words(
             text,
             encoder=encoder,
-            settings=Settings(seed=self.seed),
+            settings=Settings(seed=self.seed, contrast=row.contrast),
             beliefs=Beliefs(priors=row.priors, names=names),
         )
         seconds = time.perf_counter() - started
-        judged = finder.read(text[-JUDGED_ON:])
+        judged = finder.read(raw_sentences(self.language)[-JUDGED_ON:])
         threshold = best_threshold(np.concatenate([each.scores for each in judged]).tolist())
         report = gold_sentences(self.language, "dev")
         return {
@@ -160,9 +168,9 @@ def _measured(finder: EntityFinder, data: Gold, threshold: float) -> dict[str, f
 
 
 def _rule(data: Gold) -> dict[str, dict[str, float]]:
-    """A word with a capital is an entity, and so is a run of them."""
+    """A word with a capital, if not the first, is an entity, and so is a run of them."""
     capitals = [
-        np.array([is_capitalised(word) for word in words], dtype=np.float32)
+        np.array([i > 0 and is_capitalised(w) for i, w in enumerate(words)], dtype=np.float32)
         for words in data.sentences
     ]
     edges = [np.flatnonzero(np.diff(np.r_[0, row, 0])).tolist() for row in capitals]

@@ -7,8 +7,11 @@ shares eight words in a row with its report split.
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.data import DATA, Gold
 from thresher.entities.cldr import cldr_names
+from thresher.entities.statistics import PASSAGE
 from thresher.text.formats.conll import read_conll
 from thresher.text.words import segment
 
@@ -32,12 +35,25 @@ def gold_sentences(language: str, split: str) -> Gold:
 
 @cache
 def raw_sentences(language: str) -> list[list[str]]:
-    """What is learned from: news, then the words of the tuning split."""
+    """What is learned from: news, then the words of the tuning split; of English, two raw texts."""
+    if language == "eng":
+        files = [DATA / "raw" / "eng" / name for name in ("web.txt", "wiki.txt")]
+        texts = [segment(path.read_text(encoding="utf-8")) for path in files]
+        return [[word.text for word in each.words] for text in texts for each in text]
     known = _stretches(gold_sentences(language, "dev").sentences)
     news = (DATA / "raw" / language / "news.txt").read_text(encoding="utf-8")
     kept = "\n".join(line for line in news.splitlines() if not _stretches([line.split()]) & known)
     sentences = [[word.text for word in each.words] for each in segment(kept)]
     return sentences + gold_sentences(language, "train").sentences
+
+
+def in_turn(texts: list[list[list[str]]]) -> list[list[str]]:
+    """Passages of several texts mixed, so that each part of the whole has all of them."""
+    if len(texts) == 1:
+        return texts[0]
+    passages = [text[i : i + PASSAGE] for text in texts for i in range(0, len(text), PASSAGE)]
+    order = np.random.default_rng(0).permutation(len(passages))
+    return [sentence for i in order for sentence in passages[i]]
 
 
 @cache

@@ -32,7 +32,7 @@ SIZES = {
     ),
     "large": Size(
         Shape(width=384, layers=6, heads=6, causal=False, dropout=0.1),
-        TrainingSettings(steps=800, batch=128, learning_rate=2e-3, roles=False),
+        TrainingSettings(steps=900, batch=128, learning_rate=2e-3, warm_up=50, roles=False),
     ),
 }
 """Small: within an hour on two cores. Large: a minute on a large GPU."""

@@ -54,9 +54,17 @@ class Beliefs:
             raise InputError("the prior 'surprisal' needs a causal language model to tell it")
         object.__setattr__(self, "not_names", frozenset(self.not_names) - self.names)
 
-    def settled(self, sentences: Sequence[Sequence[str]]) -> "Beliefs":
-        """The same with priors that fit how the sentences are written, if none were named."""
-        return self if self.priors else replace(self, priors=Writing.of(sentences).priors)
+    def settled(
+        self, sentences: Sequence[Sequence[str]], *, common: Set[str] = frozenset()
+    ) -> "Beliefs":
+        """The same with priors that fit how the sentences are written, if none were named.
+
+        Repetition tells terms from plain words only where some are known to be `common` in general.
+        """
+        if self.priors:
+            return self
+        chosen = Writing.of(sentences).priors
+        return replace(self, priors=[name for name in chosen if common or name != "repetition"])
 
     def all_not_names(self, statistics: WordStatistics) -> frozenset[str]:
         """Words known not to be names, and those that the text shows not to be."""

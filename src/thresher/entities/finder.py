@@ -101,7 +101,8 @@ class EntityFinder(TextFinder, HubModel):
         """
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
-        settings, beliefs = settings or Settings(), (beliefs or Beliefs()).settled(sentences)
+        settings = settings or Settings()
+        beliefs = (beliefs or Beliefs()).settled(sentences, common=encoder.common_words)
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selector(
                 sentences,

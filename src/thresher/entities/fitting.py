@@ -85,7 +85,7 @@ class RawText:
         common: Set[str] = frozenset(),
     ) -> "RawText":
         """Read the sentences with these beliefs; `common` words are known to be so in general."""
-        beliefs = beliefs.settled(sentences)
+        beliefs = beliefs.settled(sentences, common=common)
         statistics = WordStatistics.of(sentences, common=common)
         ordinary = statistics.ordinary_words()
         not_names = beliefs.all_not_names(statistics)

@@ -50,8 +50,8 @@ class Writing:
 
     @property
     def is_mixed(self) -> bool:
-        """Whether there is more than one script with a part of the text worth mentioning."""
-        return sum(share >= MIXED for share in self.scripts.values()) > 1
+        """Whether some of the text is in a script with case, and some in one without."""
+        return MIXED <= self.caseless <= 1 - MIXED
 
     def __str__(self) -> str:
         """Such as "Ethiopic script, no capitals"."""

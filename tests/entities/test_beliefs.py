@@ -1,0 +1,72 @@
+"""What is believed of words, where capitals say nothing."""
+
+import numpy as np
+import pytest
+
+from thresher.entities.beliefs import Beliefs
+from thresher.entities.cldr import cldr_names
+from thresher.entities.settings import Settings
+from thresher.entities.statistics import PASSAGE, WordStatistics
+from thresher.errors import InputError
+
+SPREAD = [["ነው", "ቤት", "።"]] * PASSAGE
+TEXT = [*[["ከበደ", "ነው", "ቤት", "።"]] * 6, *SPREAD * 5, ["once", "in", "Oslo", "ነው"]]
+WORDS = [word for words in TEXT for word in words]
+SETTINGS = Settings(bursty_rate=0.05)
+
+
+def opinions(**beliefs):
+    found = Beliefs(**beliefs).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
+    return {word: found[i] for i, word in enumerate(WORDS)}
+
+
+def test_bursty_words_are_entities_and_words_that_are_everywhere_are_not():
+    found = opinions(priors=("burstiness",))
+    assert found["ከበደ"] == 1
+    assert found["ነው"] == found["ቤት"] == found["።"] == 0
+    assert np.isnan(found["once"])
+
+
+def test_capitals_tell_of_words_that_have_case():
+    found = opinions(priors=("burstiness", "casing"))
+    assert (found["ከበደ"], found["ነው"], found["Oslo"]) == (1, 0, 1)
+
+
+def test_known_names_are_surer_than_burstiness():
+    found = opinions(priors=("burstiness",), names={"ቤት"})
+    assert found["ቤት"] == 1
+    assert np.isnan(found["ከበደ"])
+    assert found["ነው"] == 0
+
+
+def test_surprisal_has_to_come_from_somewhere():
+    with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
+        Beliefs(priors=("surprisal",))
+    surprisal = np.array([9.0 if word == "ቤት" else 1.0 for word in WORDS], dtype=np.float32)
+    found = opinions(priors=("surprisal",), surprisal=surprisal)
+    assert (found["ቤት"], found["ነው"]) == (1, 0)
+
+
+def test_an_unknown_prior_is_told_with_the_choices():
+    with pytest.raises(InputError, match=r"unknown prior 'luck'; choose from casing, .*burstiness"):
+        Beliefs(priors=("luck",))
+
+
+@pytest.mark.parametrize(
+    ("locale", "known", "unknown"),
+    [
+        ("am", {"ኬንያ", "ጀርመን"}, {"እና", "ዓለም", "ኮት"}),
+        ("sw", {"kenya", "ujerumani", "kiswahili"}, {"na", "visiwa", "dunia"}),
+    ],
+)
+def test_names_of_cldr_are_places_and_languages_of_one_word(locale, known, unknown):
+    names = cldr_names(locale)
+    assert known <= names
+    assert not unknown & names
+    assert all(name == name.casefold() and " " not in name for name in names)
+
+
+@pytest.mark.parametrize("locale", ["xx", "nonsense-tag", "!"])
+def test_a_language_that_cldr_does_not_know_is_an_error(locale):
+    with pytest.raises(InputError, match="CLDR has no language"):
+        cldr_names(locale)

@@ -1,0 +1,51 @@
+"""How a text is written, and what follows from it."""
+
+import pytest
+
+from thresher.entities.beliefs import Beliefs
+from thresher.entities.writing import Writing
+
+ENGLISH = [["Marie", "went", "to", "Paris", "."]] * 4
+AMHARIC = [["አቶ", "ከበደ", "ወደ", "ኬንያ", "ሄዱ", "።"]] * 4
+ARABIC = [["ذهب", "أحمد", "إلى", "القاهرة"]]
+HINDI = [["मोदी", "दिल्ली", "गए"]]
+CHINESE = [["北", "京", "。"]]
+LOWERED = [[word.lower() for word in words] for words in ENGLISH]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "told", "priors"),
+    [
+        (ENGLISH, "Latin script, capitals", ("repetition", "casing")),
+        (AMHARIC, "Ethiopic script, no capitals", ("burstiness",)),
+        (ARABIC, "Arabic script, no capitals", ("burstiness",)),
+        (HINDI, "Devanagari script, no capitals", ("burstiness",)),
+        (CHINESE, "Han script, no capitals", ("burstiness",)),
+        (LOWERED, "Latin script, no capitals", ("burstiness",)),
+        (
+            ENGLISH + AMHARIC,
+            "Latin 57% and Ethiopic 43% scripts, capitals",
+            ("burstiness", "repetition", "casing"),
+        ),
+        ([["1", "."]], "no letters", ("burstiness",)),
+        ([], "no letters", ("burstiness",)),
+    ],
+)
+def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, priors):
+    writing = Writing.of(sentences)
+    assert (str(writing), writing.priors) == (told, priors)
+    assert tuple(Beliefs().settled(sentences, common={"the"}).priors) == priors
+
+
+def test_only_a_text_with_case_and_without_is_mixed():
+    assert Writing.of(ENGLISH + AMHARIC).is_mixed
+    for sentences in (ENGLISH, AMHARIC, [["東京", "は", "トウキョウ"]], ENGLISH * 50 + AMHARIC[:1]):
+        assert not Writing.of(sentences).is_mixed
+
+
+def test_priors_that_were_named_stay():
+    assert Beliefs(priors=("rarity",)).settled(AMHARIC).priors == ("rarity",)
+
+
+def test_repetition_needs_words_known_to_be_common():
+    assert Beliefs().settled(ENGLISH).priors == ["casing"]
