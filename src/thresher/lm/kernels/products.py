@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.torch_version import TorchVersion
 
 
 def product(left: Tensor, right: Tensor, *, out: Tensor) -> Tensor:
@@ -18,12 +19,12 @@ def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
     """sums += left @ right, in float32 whatever the operands."""
     if left.dtype == torch.float32:
         sums.addmm_(left, right)
-    elif left.is_cuda:
+    elif left.is_cuda and TorchVersion(torch.__version__) >= "2.11":
         torch.ops.aten.addmm.dtype_out(sums, left, right, torch.float32, out=sums)
-    else:
-        sums.addmm_(left.float(), right.float())
+    else:  # earlier ones would have sums in half precision too
+        sums += product(left, right, out=torch.empty_like(sums))
 
 
 def wide_products() -> bool:
     """Whether this torch can keep the float32 sums of a half-precision product on a GPU."""
-    return hasattr(torch.ops.aten.addmm, "dtype_out")
+    return hasattr(torch.ops.aten.mm, "dtype_out")

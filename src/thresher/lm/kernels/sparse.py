@@ -22,6 +22,7 @@ from thresher.lm.kernels.recording import (
 )
 
 PLAN = Plan()
+DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
 
 def row_losses(
@@ -45,6 +46,9 @@ def row_losses(
     dtype = torch.promote_types(input.dtype, weight.dtype)
     if torch.is_autocast_enabled(input.device.type):
         dtype = torch.get_autocast_dtype(input.device.type)
+    if dtype not in DTYPES:
+        allowed = ", ".join(str(each) for each in DTYPES)
+        raise TypeError(f"input and weight must be multiplied in one of {allowed}, got {dtype}")
     ignored = target == ignore_index
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
         input.to(dtype).contiguous(),
