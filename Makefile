@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-rationales bench-lm bench-kernel bench-speed bench-serve mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench-switches    what each option of fit is worth (a GPU, or patience)"
 	@echo "make bench-rationales  rationales for labelled tasks beside REINFORCE and gradients"
 	@echo "make bench-lm          language models and their rare tokens (a GPU, or patience)"
+	@echo "make bench-languages   entities in five languages, encoders from raw text (a GPU)"
 	@echo "make bench-kernel      the margin loss from hidden states (a GPU)"
 	@echo "make bench-speed       speed and memory of find and fit"
 	@echo "make bench-serve       the server alone, under load and overfilled"
@@ -76,6 +77,9 @@ bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm shakespeare-cpu --device cpu --threads 2
 	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies
 	@$(BIN)/python -m benchmarks.lm_section > /dev/null
+
+bench-languages: $(BENCH)
+	@$(BIN)/python -m benchmarks.languages --processes 6
 
 bench-kernel: $(BENCH)
 	@$(BIN)/python -m benchmarks.kernel

@@ -1,0 +1,132 @@
+"""The part of docs/results.md on languages that nobody has an encoder for."""
+
+import json
+from statistics import mean
+from typing import Any
+
+from benchmarks.languages import RESULTS, ROWS, WITHOUT_CAPITALS
+from benchmarks.languages_data import LANGUAGES, NAMES
+
+GOALS = {
+    "cased": {"swa": 0.80, "yor": 0.70, "hau": 0.72, "ibo": 0.80},
+    "lower": {"swa": 0.65, "yor": 0.55, "hau": 0.60, "ibo": 0.65},
+}
+AMHARIC_GOAL = 0.35
+CASES = {"cased": "as given", "lower": "lower-cased"}
+TITLES = {
+    "capitals": "a capital, not the first word",
+    "margin-4": "own encoder, margin 4",
+    "standard": "own encoder, plain cross-entropy",
+    "small": "small own encoder, margin 4",
+    "no-contrast": "own encoder, no contrast",
+    "names": "own encoder, names of CLDR",
+    "contexts": "own encoder, burstiness and contexts",
+    "rarity": "own encoder, rarity alone",
+    "shared": "encoder shared with five cased languages",
+    "shared-together": "shared encoder, gates learn from all six",
+    "shared-names": "shared encoder, names of CLDR",
+}
+NOT_MEASURED = "not measured"
+
+Rows = dict[tuple[str, str], list[dict[str, Any]]]
+
+
+def section() -> str:
+    """Markdown, from what was measured."""
+    rows = _read()
+    cased = [each for each in LANGUAGES if each not in WITHOUT_CAPITALS]
+    parts = [
+        "## Languages that nobody has an encoder for",
+        "MasakhaNER report splits. Encoder and gates learn from the same raw text of a language "
+        "(0.13–0.32 million words: news, and the bare words of the tuning split, less what "
+        "overlaps the report split). No label is read: word F1 is at the threshold that has the "
+        "largest expected F1 on raw text. Dates are entities in these sets, a seventh to a third "
+        "of all entity words, mostly without capitals. Seeds in brackets; `make bench-languages`. "
+        "Nothing trained on these texts is shipped.",
+    ]
+    for case, title in CASES.items():
+        parts += [f"### Word F1, {title}", _table(rows, cased, case, "word_f1", GOALS[case])]
+    parts += [
+        "### Amharic, which has no capitals: word average precision",
+        f"The goal was {AMHARIC_GOAL:.2f}; the base rate is {_base_rate(rows)}.",
+        _table(rows, list(WITHOUT_CAPITALS), "cased", "word_ap", {"amh": AMHARIC_GOAL}),
+        "### Does the margin help the encoder?",
+        _margin(rows),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _read() -> Rows:
+    rows: Rows = {}
+    for path in sorted(RESULTS.glob("*--*--*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        rows.setdefault((found["row"], found["language"]), []).append(found)
+    return rows
+
+
+def _table(
+    rows: Rows, languages: list[str], case: str, figure: str, goals: dict[str, float]
+) -> str:
+    lines = [
+        "| | " + " | ".join(NAMES[each] for each in languages) + " |",
+        "|---" * (len(languages) + 1) + "|",
+        "| *goal* | " + " | ".join(f"*{goals[each]:.2f}*" for each in languages) + " |",
+    ]
+    for row, how in ROWS.items():
+        if not set(languages) & set(how.languages) or (row == "capitals" and case == "lower"):
+            continue
+        cells = [_cell(rows.get((row, each), []), case, figure) for each in languages]
+        lines.append(f"| {TITLES[row]} | " + " | ".join(cells) + " |")
+    notes = sorted({found["note"] for many in rows.values() for found in many if "note" in found})
+    return "\n".join(lines) + "".join(f"\n\nSome rows: {note}." for note in notes)
+
+
+def _cell(measured: list[dict[str, Any]], case: str, figure: str) -> str:
+    values = [found[case][figure] for found in measured if case in found]
+    if not values:
+        return NOT_MEASURED
+    return f"{mean(values):.3f}" + (f" ({len(values)})" if len(values) > 1 else "")
+
+
+def _base_rate(rows: Rows) -> str:
+    rates = [found["cased"]["base_rate"] for found in _of_amharic(rows)]
+    return f"{rates[0]:.2f}" if rates else NOT_MEASURED
+
+
+def _of_amharic(rows: Rows) -> list[dict[str, Any]]:
+    return [found for (_, language), many in rows.items() if language == "amh" for found in many]
+
+
+def _margin(rows: Rows) -> str:
+    lines = [
+        "Lower-cased word AP, which is the gate's own, for the same seeds; and the encoder's loss "
+        "on held-out text under the full softmax.",
+        "| | plain | margin 4 | seeds where the margin is better | loss, plain | loss, margin 4 |\n"
+        "|---|---|---|---|---|---|",
+    ]
+    for language in LANGUAGES:
+        plain, margin = (
+            {found["seed"]: found for found in rows.get((row, language), [])}
+            for row in ("standard", "margin-4")
+        )
+        both = sorted(plain.keys() & margin.keys())
+        if not both:
+            lines[-1] += f"\n| {NAMES[language]} |" + f" {NOT_MEASURED} |" * 5
+            continue
+        pairs = [(_ap(plain[seed]), _ap(margin[seed])) for seed in both]
+        better = sum(right > left for left, right in pairs)
+        losses = [mean(each[seed]["encoder_loss"] for seed in both) for each in (plain, margin)]
+        lines[-1] += (
+            f"\n| {NAMES[language]} | {mean(left for left, _ in pairs):.3f} | "
+            f"{mean(right for _, right in pairs):.3f} | {better} of {len(both)} | "
+            f"{losses[0]:.3f} | {losses[1]:.3f} |"
+        )
+    return "\n\n".join(lines)
+
+
+def _ap(found: dict[str, Any]) -> float:
+    return float(found["lower"]["word_ap"])
+
+
+if __name__ == "__main__":
+    print(section())
