@@ -1,6 +1,7 @@
 """thresher fit: a model from raw text."""
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,12 @@ from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
 from thresher.cli.reading import word_list, words_of
-from thresher.cli.work_folder import check_place, kept_work
+from thresher.cli.work_folder import check_place, kept_work, stored_sentences
 
 if TYPE_CHECKING:
     from thresher import EntityFinder
+    from thresher.text.corpus import Document
+    from thresher.text.sentence_store import SentenceStore
 
 _SAMPLE = 500  # sentences that tell which share of words is selected
 
@@ -97,26 +100,40 @@ def fit(
             selected=selected,
         )
     )
-    reader = load_encoder(encoder, device=device, quiet=quiet)
-    with shown(quiet=quiet) as progress:
-        sentences = [words for text in progress.counted(texts, "text") for words in words_of(text)]
-        with kept_work(output, resume=resume) as work:
+    from thresher.entities.fitting import SilentProgress  # noqa: PLC0415 (torch)
+    from thresher.entities.processes import joined, these  # noqa: PLC0415 (torch)
+
+    with joined(device) as own_device:
+        processes = these()
+        silent = quiet or not processes.first
+        reader = load_encoder(encoder, device=own_device, quiet=silent)
+        with (
+            shown(quiet=silent) as progress,
+            kept_work(output, resume=resume, processes=processes) as work,
+            stored_sentences(_sentences(progress.counted(texts, "text")), work, processes) as read,
+        ):
             finder = thresher.EntityFinder.fit_words(
-                sentences,
+                read,
                 encoder=reader,
                 settings=settings,
                 beliefs=beliefs,
-                progress=progress,
+                progress=progress if processes.first else SilentProgress(),
                 work=work,
                 resume=resume,
             )
+            if not processes.first:
+                return
             finder.save(output)
-    summary = _summary(output, finder, sentences, progress.notes)
+            summary = _summary(output, finder, read, progress.notes)
     if as_json:
         print_line(json.dumps(summary, ensure_ascii=False))
     elif not quiet:
         print_line(_in_words(summary))
     problems.conclude()
+
+
+def _sentences(texts: Iterable["Document"]) -> Iterator[list[str]]:
+    return (words for text in texts for words in words_of(text))
 
 
 def _given(**values: Any) -> dict[str, Any]:
@@ -132,7 +149,7 @@ def _list_or_none(name: str | None) -> frozenset[str] | None:
 
 
 def _summary(
-    folder: Path, finder: "EntityFinder", sentences: list[list[str]], warnings: list[str]
+    folder: Path, finder: "EntityFinder", sentences: "SentenceStore", warnings: list[str]
 ) -> dict[str, Any]:
     return {
         "model": str(folder),
@@ -147,7 +164,7 @@ def _summary(
     }
 
 
-def _selected_share(finder: "EntityFinder", sentences: list[list[str]]) -> float:
+def _selected_share(finder: "EntityFinder", sentences: "SentenceStore") -> float:
     """Of the words of some sentences, spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
     scores = [

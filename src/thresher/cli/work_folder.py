@@ -1,14 +1,20 @@
 """The folder beside a model in the making, from which a stopped run goes on."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thresher.errors import InputError
 from thresher.folders import replaceable
 
-_FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv"}
+if TYPE_CHECKING:
+    from thresher.entities.processes import Processes
+    from thresher.text.sentence_store import SentenceStore
+
+_SENTENCES = "sentences"
+_FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv", _SENTENCES}
 
 
 def check_place(folder: Path, *, force: bool) -> None:
@@ -23,15 +29,26 @@ def check_place(folder: Path, *, force: bool) -> None:
 
 
 @contextmanager
-def kept_work(folder: Path, *, resume: bool) -> Iterator[Path]:
-    """A folder for work in progress, kept when that is stopped or fails, removed once done."""
+def kept_work(
+    folder: Path, *, resume: bool, processes: "Processes | None" = None
+) -> Iterator[Path]:
+    """A folder for work in progress, kept when that is stopped or fails, removed once done.
+
+    Of several processes the first makes and removes it.
+    """
     work = _work_of(folder)
+    if processes is not None and not processes.first:
+        processes.wait()
+        yield work
+        return
     if not resume:
         shutil.rmtree(work, ignore_errors=True)
     try:
         work.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {work}: {error.strerror}") from error
+    if processes is not None:
+        processes.wait()
     try:
         yield work
     except KeyboardInterrupt:
@@ -43,6 +60,28 @@ def kept_work(folder: Path, *, resume: bool) -> Iterator[Path]:
             work.rmdir()
         raise
     shutil.rmtree(work)
+
+
+@contextmanager
+def stored_sentences(
+    sentences: Iterable[Sequence[str]], work: Path, processes: "Processes"
+) -> Iterator["SentenceStore"]:
+    """Sentences in files of the folder, so that they need not fit in memory.
+
+    Of several processes the first reads and writes them.
+    """
+    from thresher.text.sentence_store import SentenceStore  # noqa: PLC0415 (numpy; not for help)
+
+    folder = work / _SENTENCES
+    try:
+        if processes.first:
+            folder.mkdir(exist_ok=True)
+            SentenceStore.write(folder, sentences)
+        processes.wait()
+        yield SentenceStore.open(folder)
+    finally:
+        if processes.first:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _work_of(folder: Path) -> Path:

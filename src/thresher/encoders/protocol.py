@@ -40,6 +40,12 @@ class TokenBatch:
             sentence=self.sentence[low:high],
         )
 
+    def of_sentences(self, low: int, high: int) -> "TokenBatch":
+        """The windows of some of the sentences; words and sentences keep their numbers."""
+        bounds = torch.tensor([low, high], device=self.sentence.device)
+        first, after = torch.searchsorted(self.sentence, bounds).tolist()
+        return self.part(first, after)
+
     def by_token(self) -> "TokenBatch":
         """The same windows, with every token inside a word as a word of its own.
 

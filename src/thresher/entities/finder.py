@@ -23,10 +23,12 @@ from thresher.entities.fitting import (
 )
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
+from thresher.entities.processes import these
 from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
 from thresher.entities.settings import Settings
 from thresher.entities.vectors import Units, batches_by_length
 from thresher.entities.views import Observations, Scores
+from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.words import segment
 
@@ -97,8 +99,11 @@ class EntityFinder(TextFinder, HubModel):
     ) -> "EntityFinder":
         """`fit` for sentences already split into words.
 
-        work: a folder that keeps what a stopped run can `resume` from; else nothing is kept
+        work: a folder that keeps what a stopped run can `resume` from; else nothing is kept.
+            Processes that learn together need one in common
         """
+        if work is None and not these().alone:
+            raise InputError("processes that learn together need a work folder in common")
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         settings = settings or Settings()

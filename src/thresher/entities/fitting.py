@@ -18,6 +18,7 @@ from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.features import Features
 from thresher.entities.heads import Head, best_agreement
 from thresher.entities.priors import CasingPrior
+from thresher.entities.processes import Processes, these
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.statistics import WordStatistics
@@ -129,15 +130,21 @@ def fit_selector(
     resume: bool = False,
     progress: Progress,
 ) -> Fitted:
-    """Learn gates from raw sentences; `work` holds what a stopped run goes on from."""
+    """Learn gates from raw sentences; `work` holds what a stopped run goes on from.
+
+    Processes that were started together share the encoding, and end with the same gates.
+    """
     check_enough(sentences, progress)
     settings = long_enough(settings, len(sentences))
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
     units = Units.of(settings.features, encoder, sentences)
-    vectors = _vectors(encoder, sentences, settings.features, units, work, mark, resume, progress)
+    processes = these()
+    vectors = _vectors(
+        encoder, sentences, settings.features, units, work, mark, resume, progress, processes
+    )
     corpus = Corpus(sentences, vectors, raw.prior[units.word], units)
-    selectors, reports = _train(encoder, corpus, settings, work, mark, resume, progress)
+    selectors, reports = _train(encoder, corpus, settings, work, mark, resume, progress, processes)
     return conclude(raw, corpus, selectors, reports, encoder.device)
 
 
@@ -196,6 +203,7 @@ def _vectors(
     mark: str,
     resume: bool,
     progress: Progress,
+    processes: Processes,
 ) -> NDArray[np.float16]:
     """The vectors of units, from the file of a stopped run where there is a whole one."""
     path, done = work / "vectors.npy", work / "vectors.done"
@@ -204,10 +212,17 @@ def _vectors(
             raise InputError(f"cannot resume from {work}: it was begun with other text or settings")
         mapped: NDArray[np.float16] = np.load(path, mmap_mode="r")
         return mapped
+    processes.wait()  # until all have looked
     done.unlink(missing_ok=True)
     count = progress.stage("reading", len(sentences))
     vectors = cache_vectors(
-        encoder, sentences, path, features=features, units=units, progress=count
+        encoder,
+        sentences,
+        path,
+        features=features,
+        units=units,
+        progress=count,
+        processes=processes,
     )
     done.write_text(mark, encoding="utf-8")
     return vectors
@@ -221,6 +236,7 @@ def _train(
     mark: str,
     resume: bool,
     progress: Progress,
+    processes: Processes,
 ) -> tuple[list[Selector], list[EpochReport]]:
     path = work / "checkpoint.safetensors"
     state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
@@ -233,12 +249,19 @@ def _train(
 
     def after_epoch(report: EpochReport) -> None:
         reports.append(report)
-        save_checkpoint(path, state, mark)
+        if processes.first:
+            save_checkpoint(path, state, mark)
         if report.collapsed:
             progress.note(report.collapsed)
 
     selectors = train(
-        state, encoder, corpus, settings, after_step=lambda: count(1), after_epoch=after_epoch
+        state,
+        encoder,
+        corpus,
+        settings,
+        after_step=lambda: count(1),
+        after_epoch=after_epoch,
+        processes=processes,
     )
     return selectors, reports
 

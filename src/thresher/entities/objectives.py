@@ -18,6 +18,7 @@ from thresher.encoders.protocol import (
     sentence_vectors,
     weighted_sentence_vectors,
 )
+from thresher.entities.processes import ALONE, Processes
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 GATES_AT = ("input", "pool")
@@ -49,24 +50,28 @@ def contrast(
     temperature: float,
     gates_at: str = "input",
     keep: Callable[[Tensor], Tensor] | None = None,
+    processes: Processes = ALONE,
 ) -> tuple[Tensor, Tensor]:
     """L_rationale and L_complement: sentences from their open words, and from the others.
 
     z: (words,), sampled gates   gates_at: "input" takes words away before the encoder reads them;
     "pool" only leaves their vectors out of the mean, though their neighbours have read them
     keep: what of a sentence's vector is compared, such as some frequencies; all of it by default
+    processes: those that share the encoding; each gets the losses of the whole batch
     """
     if gates_at not in GATES_AT:
         raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
+    own = batch.of_sentences(*processes.share(batch.sentences))
     with torch.no_grad():
-        hidden = encode_in_parts(encoder, batch)
-        anchors = sentence_vectors(hidden, batch)
+        hidden = encode_in_parts(encoder, own)
+        anchors = sentence_vectors(hidden, own)
     if gates_at == "pool":
-        rationale = weighted_sentence_vectors(hidden, batch, z)
-        complement = weighted_sentence_vectors(hidden, batch, 1 - z)
+        rationale = weighted_sentence_vectors(hidden, own, z)
+        complement = weighted_sentence_vectors(hidden, own, 1 - z)
     else:
-        rationale = sentence_vectors(encode_in_parts(encoder, batch, z), batch)
-        complement = sentence_vectors(encode_in_parts(encoder, batch, 1 - z), batch)
+        rationale = sentence_vectors(encode_in_parts(encoder, own, z), own)
+        complement = sentence_vectors(encode_in_parts(encoder, own, 1 - z), own)
+    anchors, rationale, complement = map(processes.total, (anchors, rationale, complement))
     if keep is not None:
         anchors, rationale, complement = keep(anchors), keep(rationale), keep(complement)
     return (

@@ -17,6 +17,7 @@ from thresher.entities.objectives import (
     rate_divergence,
     sparsity,
 )
+from thresher.entities.processes import ALONE, Processes
 from thresher.entities.selector import Selector, seeded_selector
 from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
 from thresher.entities.vectors import Units
@@ -120,10 +121,14 @@ def train(
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
+    processes: Processes = ALONE,
 ) -> list[Selector]:
-    """Run the epochs that the state has not seen yet; the state is changed in place."""
+    """Run the epochs that the state has not seen yet; the state is changed in place.
+
+    Several processes that are given the same do what one would, each a share of the encoding.
+    """
     while state.epoch < settings.epochs:
-        report = _run_epoch(state, encoder, corpus, settings, after_step)
+        report = _run_epoch(state, encoder, corpus, settings, after_step, processes)
         state.epoch += 1
         after_epoch(report)
     return [selector.eval() for selector in state.selectors]
@@ -140,6 +145,7 @@ def _run_epoch(
     corpus: Corpus,
     settings: Settings,
     after_step: Callable[[], None],
+    processes: Processes,
 ) -> EpochReport:
     # Every epoch has random numbers of its own, so that a resumed run meets the same ones.
     order = np.random.default_rng([settings.seed, state.epoch])
@@ -151,10 +157,15 @@ def _run_epoch(
     for number, indices in enumerate(_shuffled_batches(corpus, settings, order)):
         _set_learning_rate(state, settings, state.epoch * steps + number, settings.epochs * steps)
         with_contrast = settings.contrast > 0 and order.random() < settings.contrast_share
-        gates, terms = _terms(state, encoder, corpus, settings, indices, noise, with_contrast)
+        gates, terms = _terms(
+            state, encoder, corpus, settings, indices, noise, with_contrast, processes
+        )
         loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
         state.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
+        processes.average(
+            each for group in state.optimizer.param_groups for each in group["params"]
+        )
         state.optimizer.step()
         rates = [float(each.prob_open().detach().mean()) for each in gates]
         _adapt_sparsity(state, settings, rates)
@@ -179,6 +190,7 @@ def _terms(
     indices: Sequence[int],
     noise: Generator,
     with_contrast: bool,
+    processes: Processes,
 ) -> tuple[list[KumaraswamyGate], Terms]:
     """The gates of a batch by each selector, and the terms of the objective."""
     rows = corpus.units.rows(indices)
@@ -190,7 +202,9 @@ def _terms(
     gates: list[KumaraswamyGate] = [selector(vectors) for selector in state.selectors]
     terms: Terms = {}
     for number, each in enumerate(gates):
-        own = _selector_terms(number, each, prior, encoder, batch, state, settings, noise)
+        own = _selector_terms(
+            number, each, prior, encoder, batch, state, settings, noise, processes
+        )
         after = f" {number + 1}" if number else ""
         terms |= {name + after: weighted for name, weighted in own.items()}
     if settings.dual is not None:
@@ -207,6 +221,7 @@ def _selector_terms(
     state: TrainingState,
     settings: Settings,
     noise: Generator,
+    processes: Processes,
 ) -> Terms:
     """The terms of one selector; those of what removal does if there is a batch for it."""
     terms: Terms = {}
@@ -225,6 +240,7 @@ def _selector_terms(
             temperature=settings.temperature,
             gates_at=settings.gates_at,
             keep=settings.filter,
+            processes=processes,
         )
         terms["rationale"] = (settings.contrast, rationale)
         terms["complement"] = (-settings.contrast * settings.complement, complement)

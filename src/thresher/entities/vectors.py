@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.entities.features import Features
+from thresher.entities.processes import ALONE, Processes
 from thresher.errors import InputError
 
 TOKENS_PER_BATCH = 4096
@@ -92,34 +94,41 @@ def cache_vectors(
     features: Features | None = None,
     units: Units | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
+    processes: Processes = ALONE,
 ) -> NDArray[np.float16]:
-    """Encode every unit once; (units, width) in float16, mapped from the file at `path`."""
+    """Encode every unit once; (units, width) in float16, mapped from the file at `path`.
+
+    Several processes write the same file, every one its own batches.
+    """
     features = features or Features()
     units = units or Units.of(features, encoder, sentences)
-    vectors = _new_file(path, (len(units.word), features.width(encoder)))
-    for indices in batches_by_length(sentences, words_per_batch=TOKENS_PER_BATCH):
-        encoded = features.read(encoder, [sentences[i] for i in indices])
-        vectors[units.rows(indices)] = encoded.to("cpu", torch.float16).numpy()
+    if processes.first:
+        _new_file(path, (len(units.word), features.width(encoder)))
+    processes.wait()
+    vectors: np.memmap[Any, np.dtype[np.float16]] = np.lib.format.open_memmap(path, mode="r+")
+    batches = batches_by_length(sentences, words_per_batch=TOKENS_PER_BATCH)
+    for number, indices in enumerate(batches):
+        if number % processes.count == processes.rank:
+            encoded = features.read(encoder, [sentences[i] for i in indices])
+            vectors[units.rows(indices)] = encoded.to("cpu", torch.float16).numpy()
         progress(len(indices))
     vectors.flush()
+    processes.wait()
     return vectors
 
 
-def _new_file(
-    path: Path, shape: tuple[int, int]
-) -> np.memmap[tuple[int, ...], np.dtype[np.float16]]:
-    """A mapped file whose room on the disk is taken at once: a full disk is known now.
+def _new_file(path: Path, shape: tuple[int, int]) -> None:
+    """A file to be mapped, whose room on the disk is taken at once: a full disk is known now.
 
     Writing to a mapping that the disk has no room for would end the process.
     """
     try:
-        vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=shape)
+        np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=shape)
         if hasattr(os, "posix_fallocate"):
             with path.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
     except OSError as error:
         raise InputError(f"cannot keep word vectors in {path}: {error.strerror}") from error
-    return vectors
 
 
 def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:

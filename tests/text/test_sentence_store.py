@@ -1,0 +1,64 @@
+"""Sentences on disk are the sentences that were written."""
+
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.errors import InputError
+from thresher.text import sentence_store
+from thresher.text.sentence_store import SentenceStore
+
+WORDS = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=4)
+SENTENCES = st.lists(st.lists(WORDS, max_size=5), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("store")
+
+
+@given(SENTENCES, st.integers(1, 6))
+def test_what_was_written_is_read_in_every_way(folder, sentences, kept):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentence_store, "_KEPT", kept)
+        stored = SentenceStore.write(folder, iter(sentences))
+    for each in (stored, SentenceStore.open(folder)):
+        assert list(each) == sentences
+        assert len(each) == len(sentences)
+        assert [each[i] for i in range(len(each))] == sentences
+        assert [each[-1 - i] for i in range(len(each))] == sentences[::-1]
+        assert each[1:9:2] == sentences[1:9:2]
+        assert each.lengths.tolist() == list(map(len, sentences))
+
+
+def test_halves_of_surrogate_pairs_are_kept(tmp_path):
+    assert list(SentenceStore.write(tmp_path, [["\ud800", "a"]])) == [["\ud800", "a"]]
+
+
+def test_there_is_no_sentence_beyond_the_last(tmp_path):
+    stored = SentenceStore.write(tmp_path, [["a"], ["b"]])
+    for index in (2, -3):
+        with pytest.raises(IndexError, match=f"there are 2 sentences; got {index}"):
+            _ = stored[index]
+
+
+def test_memory_does_not_grow_with_the_text(tmp_path, monkeypatch):
+    monkeypatch.setattr(sentence_store, "_KEPT", 1000)
+
+    def most(count):
+        tracemalloc.start()
+        stored = SentenceStore.write(tmp_path, (["a", "b", "c", "d"] for _ in range(count)))
+        assert sum(map(len, stored)) == 4 * count
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    most(100)
+    assert most(40_000) < most(4_000) + 20_000  # in a list they would take ten megabytes
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(InputError, match="cannot keep sentences in"):
+        SentenceStore.write(tmp_path / "none", [["a"]])
