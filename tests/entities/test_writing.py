@@ -49,3 +49,11 @@ def test_priors_that_were_named_stay():
 
 def test_repetition_needs_words_known_to_be_common():
     assert Beliefs().settled(ENGLISH).priors == ["casing"]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "unspaced"),
+    [(CHINESE, True), ([["ภาษา"]], True), (AMHARIC, False), (ENGLISH * 20 + CHINESE, False)],
+)
+def test_scripts_without_spaces_are_known(sentences, unspaced):
+    assert Writing.of(sentences).is_unspaced is unspaced

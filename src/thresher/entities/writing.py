@@ -10,6 +10,7 @@ from typing import Self
 from thresher.entities.casing import is_capitalised
 
 MIXED = 0.05  # of the letters: fewer of another script are names and quotations
+_UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
 FEW_CAPITALS = 0.005  # of the words: fewer are accidents
 
 
@@ -52,6 +53,11 @@ class Writing:
     def is_mixed(self) -> bool:
         """Whether some of the text is in a script with case, and some in one without."""
         return MIXED <= self.caseless <= 1 - MIXED
+
+    @property
+    def is_unspaced(self) -> bool:
+        """Whether some of the text is in a script that puts no space between words."""
+        return sum(self.scripts.get(name, 0.0) for name in _UNSPACED) >= MIXED
 
     def __str__(self) -> str:
         """Such as "Ethiopic script, no capitals"."""

@@ -6,6 +6,7 @@ split by ICU's dictionaries; without it every grapheme cluster is a word of its 
 
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 
 import regex
 
@@ -17,6 +18,11 @@ LETTERS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{LB=SA}\u30fc\uff70"
 def words_of_run(run: str) -> list[str]:
     """The words of a run of unspaced letters, in order: `"".join(words_of_run(run)) == run`."""
     return _splitter()(run)
+
+
+def knows_words() -> bool:
+    """Whether such runs are split by a dictionary, and not into grapheme clusters."""
+    return find_spec("icu4py") is not None
 
 
 @cache
