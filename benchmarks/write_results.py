@@ -9,7 +9,14 @@ from collections import defaultdict
 from statistics import mean, stdev
 from typing import Any
 
-from benchmarks import lm_section, rationales_section, serve_section, switches_section
+from benchmarks import (
+    kernel_section,
+    languages_section,
+    lm_section,
+    rationales_section,
+    serve_section,
+    switches_section,
+)
 from benchmarks.data import ROOT
 from benchmarks.english import SETS
 from benchmarks.entities import RESULTS
@@ -199,7 +206,14 @@ def main() -> None:
         training=training_times(),
         **speed,
     )
-    sections = (serve_section, switches_section, rationales_section, lm_section)
+    sections = (
+        serve_section,
+        switches_section,
+        languages_section,
+        rationales_section,
+        lm_section,
+        kernel_section,
+    )
     pages = [text, *(each.section() for each in sections)]
     (DOCS / "results.md").write_text("\n".join(pages), encoding="utf-8")
     write_readme_table(report)
