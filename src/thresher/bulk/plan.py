@@ -12,7 +12,7 @@ from thresher.errors import InputError
 from thresher.text.sources import format_of
 
 FORMS = ("text", "jsonl", "parquet")
-BYTES = 4 << 20  # of a block, at most; of Parquet, unpacked
+BYTES = 2 << 20  # of a block, at most; of Parquet, unpacked
 ROWS = 20_000  # of a block of Parquet, at most
 
 

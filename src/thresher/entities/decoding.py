@@ -50,11 +50,12 @@ def candidates(
     """The non-overlapping runs of a sentence that could be entities, from left to right."""
     if len(words) != len(scores):
         raise ValueError(f"one score per word: {len(words)} words, {len(scores)} scores")
-    folded = [word.casefold() for word in words]
-    joins = _bridged(words, scores >= JOINS_ABOVE)
+    joins = scores >= JOINS_ABOVE
+    if not joins.any():
+        return []
     found = []
-    for run in _runs(joins):
-        start, end = _trimmed(folded, *run, not_names)
+    for run in _runs(_bridged(words, joins)):
+        start, end = _trimmed(words, *run, not_names)
         if start < end:
             start -= _has_own_article(words, start)
             found.append(Candidate(start, end, _span_score(scores, start, end)))
@@ -99,9 +100,9 @@ def _runs(joins: Sequence[bool]) -> list[tuple[int, int]]:
 
 def _trimmed(words: Sequence[str], start: int, end: int, not_names: Set[str]) -> tuple[int, int]:
     """Without articles, joining words and titles at the edges."""
-    while start < end and _at_edge(words[start], not_names):
+    while start < end and _at_edge(words[start].casefold(), not_names):
         start += 1
-    while start < end and _at_edge(words[end - 1], not_names):
+    while start < end and _at_edge(words[end - 1].casefold(), not_names):
         end -= 1
     return start, end
 

@@ -1,0 +1,87 @@
+"""How time and memory of `find`, `fit` and `lm train` grow with the text.
+
+    python -m benchmarks.speed_growth                         up to 100,000 sentences: an hour
+    python -m benchmarks.speed_growth --most 1000000          days for fit without a GPU
+    python -m benchmarks.speed_growth --tasks find --most 1000000
+    python -m benchmarks.speed_growth --draw                  only the picture
+
+`find` reads with the distilled finder and two workers, `fit` with the default encoder and one
+epoch, `lm train` makes byte pairs and takes 200 steps whatever the text.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import ROOT
+from benchmarks.speed import RESULTS
+from benchmarks.speed_process import spent
+from benchmarks.speed_rows import DISTILLED
+from benchmarks.speed_texts import write_lines
+
+SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
+TASKS = ("find", "fit", "lm train")
+_LM = "--tokens bpe --vocabulary 4096 --steps 200 --evaluate-every 200 --width 64 --layers 2"
+PICTURE = ROOT / "docs" / "pictures" / "speed-growth.svg"
+
+
+def measure(task: str, count: int, *, device: str | None) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        text = str(write_lines(place / "text.txt", count))
+        on = ["--device", device] if device else []
+        commands = {
+            "find": ["find", text, "--model", str(DISTILLED), "--workers", "2", "--to", "jsonl"],
+            "fit": ["fit", text, "--epochs", "1"],
+            "lm train": ["lm", "train", text, *_LM.split()],
+        }
+        done = spent([*commands[task], *on, "--quiet", "-o", str(place / "out")])
+        if done.status:
+            raise RuntimeError(done.told)
+    return {
+        "row": task,
+        "sentences": count,
+        "seconds": done.seconds,
+        "peak_gb": done.peak_gb,
+        "device": device or "default",
+    }
+
+
+def draw() -> None:
+    """Time and memory against sentences, each task a line."""
+    from matplotlib import pyplot as plt  # noqa: PLC0415 (not on every machine that measures)
+
+    rows = [json.loads(path.read_bytes()) for path in sorted(RESULTS.glob("growth-*.json"))]
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+    for axis, key, title in zip(axes, ("seconds", "peak_gb"), ("seconds", "GB"), strict=True):
+        for task in TASKS:
+            own = sorted((each["sentences"], each[key]) for each in rows if each["row"] == task)
+            if own:
+                axis.plot(*zip(*own, strict=True), marker="o", label=task)
+        axis.set(xscale="log", yscale="log", xlabel="sentences", title=title)
+        axis.legend()
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--tasks", nargs="*", default=TASKS, choices=TASKS)
+    parser.add_argument("--device")
+    parser.add_argument("--draw", action="store_true")
+    options = parser.parse_args()
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    if not options.draw:
+        for task in options.tasks:
+            for count in (size for size in SIZES if size <= options.most):
+                row = measure(task, count, device=options.device)
+                print(row, flush=True)
+                name = f"growth-{task.replace(' ', '-')}-{count}.json"
+                (RESULTS / name).write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+    draw()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The section of docs/results.md on speed, from the JSON that `make bench-speed` left."""
+
+import json
+from typing import Any
+
+from benchmarks.speed import RESULTS
+from benchmarks.speed_growth import PICTURE, TASKS
+from benchmarks.speed_rows import ROWS
+
+_SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
+_TITLES = {
+    "default": "**Thresher, built-in model**",
+    "distilled": "**Thresher, distilled**",
+    "bare encoder": "its encoder alone: tokenizer and four layers of MiniLM",
+    "bare tokenizer": "its tokenizer alone",
+    "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
+    "default on raw text": "Thresher, built-in model, on raw text",
+    "distilled on raw text": "Thresher, distilled, on raw text",
+    "segmentation": "words and sentences of raw text alone",
+    "spaCy on raw text": "spaCy, its tokenizer, tok2vec and ner, on raw text",
+}
+_BULK = {
+    "workers": "`--workers 2`",
+    "ray": "`--engine ray --workers 2`",
+    "ray-killed": "the same, a worker killed",
+}
+
+
+def section() -> str:
+    """Markdown; says what was not measured."""
+    return "\n\n".join(["## Speed", *_words(), *_split(), *_bulk(), *_growth()]) + "\n"
+
+
+def _row(name: str) -> dict[str, Any] | None:
+    path = RESULTS / f"{name.replace(' ', '-')}.json"
+    return json.loads(path.read_bytes()) if path.exists() else None
+
+
+def _words() -> list[str]:
+    """A row for each way through the sample, beside spaCy."""
+    rows = {name: row for name in ROWS if (row := _row(name))}
+    missing = ", ".join(name for name in ROWS if name not in rows)
+    if "spaCy" not in rows:
+        return [f"Not measured: {missing}."]
+    unit = rows["spaCy"]["words_per_second"]
+    lines = [
+        "| | words a second | × spaCy | peak GB | " + " | ".join(_SETS.values()) + " |",
+        "|---" * (4 + len(_SETS)) + "|",
+    ]
+    for name, row in rows.items():
+        speed = row["words_per_second"]
+        scores = row.get("f1", {})
+        cells = [" / ".join(f"{f1:.3f}" for f1 in scores.get(each, ())) for each in _SETS]
+        lines.append(
+            f"| {_TITLES.get(name, name)} | {speed:,} | {speed / unit:.1f} | {row['peak_gb']} | "
+            + " | ".join(cells)
+            + " |"
+        )
+    words = rows["spaCy"]["words"]
+    about = (
+        f"`make bench-speed`. Words a second of processor time, one thread, over {words:,} words "
+        "of the report splits; span F1 on them, cased / lower-cased. Rows on raw text put "
+        "twenty sentences together and split them again. The machine is shared: compare rows."
+    )
+    return [about, "\n".join(lines), *([f"Not measured: {missing}."] if missing else [])]
+
+
+def _split() -> list[str]:
+    row = _row("distilled")
+    if row is None:
+        return []
+    shares = ", ".join(f"{step} {share:.0%}" for step, share in row["shares"].items())
+    f1 = ", ".join(
+        f"{title} {' / '.join(f'{value:.3f}' for value in row['f1_of_all'][name])}"
+        for name, title in _SETS.items()
+    )
+    return [
+        f"Where the distilled finder's time goes: {shares}. Its span F1 on the whole report "
+        f"splits: {f1}."
+    ]
+
+
+def _bulk() -> list[str]:
+    rows = {name: row for name in _BULK if (row := _row(f"bulk-{name}"))}
+    if not rows:
+        return ["Bulk finding (`python -m benchmarks.speed_bulk`): not measured."]
+    count = next(iter(rows.values()))["sentences"]
+    lines = [
+        "| | seconds | sentences a second | peak GB | after a third | missing | repeated | told |",
+        "|---|---|---|---|---|---|---|---|",
+        *(f"| {_BULK[name]} | {_cells(row)} |" for name, row in rows.items()),
+    ]
+    return [
+        f"`python -m benchmarks.speed_bulk`: {count:,} sentences, one record broken, the distilled "
+        "finder in two workers; starting them is counted too. Memory is of all processes together, "
+        "each one's own.",
+        "\n".join(lines),
+    ]
+
+
+def _cells(row: dict[str, Any]) -> str:
+    keys = ("seconds", "sentences_per_second", "peak_gb", "early_gb", "missing", "repeated")
+    return " | ".join([*(f"{row[key]:,}" for key in keys), str(len(row["told"]))])
+
+
+def _growth() -> list[str]:
+    rows = [json.loads(path.read_bytes()) for path in RESULTS.glob("growth-*.json")]
+    if not rows:
+        return ["Growth (`python -m benchmarks.speed_growth`): not measured."]
+    lines = ["| | sentences | seconds | peak GB |", "|---|---|---|---|"]
+    for task in TASKS:
+        own = sorted((each for each in rows if each["row"] == task), key=lambda x: x["sentences"])
+        lines += [
+            f"| {task} | {each['sentences']:,} | {each['seconds']} | {each['peak_gb']} |"
+            for each in own
+        ]
+    picture = f"![Time and memory against sentences](pictures/{PICTURE.name})"
+    return [
+        "`python -m benchmarks.speed_growth`: time on the clock and memory as the text grows.",
+        "\n".join(lines),
+        *([picture] if PICTURE.exists() else []),
+    ]
+
+
+if __name__ == "__main__":
+    print(section())
