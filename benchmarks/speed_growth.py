@@ -6,7 +6,7 @@
     python -m benchmarks.speed_growth --draw                  only the picture
 
 `find` reads with the distilled finder and two workers, `fit` with the default encoder and one
-epoch, `lm train` makes byte pairs and takes 200 steps whatever the text.
+epoch, `lm train` makes byte pairs and takes 20 steps whatever the text.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from benchmarks.speed_texts import write_lines
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 TASKS = ("find", "fit", "lm train")
-_LM = "--tokens bpe --vocabulary 4096 --steps 200 --evaluate-every 200 --width 64 --layers 2"
+_LM = "--tokens bpe --vocabulary 4096 --steps 20 --evaluate-every 20 --batch 8 --width 64 --layers 2"
 PICTURE = ROOT / "docs" / "pictures" / "speed-growth.svg"
 
 

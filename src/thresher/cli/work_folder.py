@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from thresher.text.sentence_store import SentenceStore
 
 _SENTENCES = "sentences"
-_FILES = {"vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv", _SENTENCES}
+_MADE_AGAIN = ("train.ids", "validation.ids", "test.ids")  # of which a resumed run needs nothing
+_FILES = {
+    *("vectors.npy", "vectors.done", "checkpoint.safetensors", "log.csv", _SENTENCES),
+    *_MADE_AGAIN,
+}
 
 
 def check_place(folder: Path, *, force: bool) -> None:
@@ -56,6 +60,8 @@ def kept_work(
             f"stopped; the same command with --resume goes on from {work}"
         ) from None
     except BaseException:
+        for name in _MADE_AGAIN:
+            (work / name).unlink(missing_ok=True)
         if not any(work.iterdir()):
             work.rmdir()
         raise

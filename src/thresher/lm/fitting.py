@@ -11,6 +11,7 @@ from thresher.folders import write_file
 from thresher.lm.checkpoints import load_checkpoint, run_mark, save_checkpoint
 from thresher.lm.evaluation import best_temperature, evaluate
 from thresher.lm.learned import LearnedModel, log_as_csv
+from thresher.lm.mapped_ids import mapped_ids
 from thresher.lm.model import Architecture
 from thresher.lm.settings import TrainingSettings
 from thresher.lm.splits import split_text
@@ -56,15 +57,15 @@ def fit_language_model(
     """Train on the first 90 % of a text, choose by the next 5 %, report on the last 5 %.
 
     Byte pairs and words are learned from the training part; characters from all of it, so that each
-    has a row. With a `work` folder the run is saved there at every evaluation, beside a log that
-    can be looked at; with `resume` it goes on from there, to the same result. The same log goes to
-    a `tensorboard` folder, where one is named.
+    has a row. With a `work` folder tokens are kept there, not in memory, and so is the run, at
+    every evaluation, beside a log that can be looked at; with `resume` it goes on from there, to
+    the same result. The same log goes to a `tensorboard` folder, where one is named.
     """
     settings = settings or TrainingSettings()
     parts = split_text(text)
     whole = tokens == Characters.kind
     learned = learn_tokens(tokens, text if whole else parts.train, vocabulary=vocabulary)
-    ids = {name: _ids(learned, part) for name, part in vars(parts).items()}
+    ids = {name: _ids(learned, part, name, work) for name, part in vars(parts).items()}
     counts = token_counts(ids["train"].numpy(), learned.vocabulary)
     data = TrainingData(ids["train"], ids["validation"], counts)
     architecture = Architecture(learned.vocabulary, shape or Shape(), output, tied)
@@ -86,8 +87,11 @@ def fit_language_model(
     return finished()
 
 
-def _ids(tokens: Tokens, text: str) -> Tensor:
-    return torch.from_numpy(tokens.encode(text))
+def _ids(tokens: Tokens, text: str, name: str, work: Path | None) -> Tensor:
+    """The tokens of a part: in a file where there is a folder for it, else in memory."""
+    if work is None:
+        return torch.from_numpy(tokens.encode(text))
+    return mapped_ids(tokens, text, work / f"{name}.ids")
 
 
 def _keeper(
