@@ -23,7 +23,7 @@ from benchmarks.speed_texts import write_lines
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 TASKS = ("find", "fit", "lm train")
-_LM = "--tokens bpe --vocabulary 4096 --steps 20 --evaluate-every 20 --batch 8 --width 64 --layers 2"
+_LM = "--tokens bpe --vocabulary 4096 --steps 20 --evaluate-every 20 --batch 8 --width 64"
 PICTURE = ROOT / "docs" / "pictures" / "speed-growth.svg"
 
 

@@ -62,7 +62,13 @@ def _words() -> list[str]:
         "of the report splits; span F1 on them, cased / lower-cased. Rows on raw text put "
         "twenty sentences together and split them again. The machine is shared: compare rows."
     )
-    return [about, "\n".join(lines), *([f"Not measured: {missing}."] if missing else [])]
+    parts = [about, "\n".join(lines)]
+    if "of_bare_encoder" in rows.get("default", {}):
+        parts.append(
+            "Measured turn by turn, the built-in model runs at "
+            f"{rows['default']['of_bare_encoder']:.1%} of the speed of its encoder alone."
+        )
+    return [*parts, *([f"Not measured: {missing}."] if missing else [])]
 
 
 def _split() -> list[str]:
