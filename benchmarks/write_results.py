@@ -15,6 +15,7 @@ from benchmarks import (
     lm_section,
     rationales_section,
     serve_section,
+    speed_section,
     switches_section,
 )
 from benchmarks.data import ROOT
@@ -190,7 +191,6 @@ def _seeds(count: int) -> str:
 def main() -> None:
     report = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
     tune = json.loads((RESULTS / "entities-tune.json").read_text(encoding="utf-8"))
-    speed = json.loads((RESULTS / "speed.json").read_text(encoding="utf-8"))
     draw_reliability(report)
     template = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8")
     unsupervised, expected_f1 = largest_expected_f1()
@@ -204,9 +204,9 @@ def main() -> None:
         not_names=len(ENGLISH_NOT_NAMES),
         missed=missed_goals(report),
         training=training_times(),
-        **speed,
     )
     sections = (
+        speed_section,
         serve_section,
         switches_section,
         languages_section,
