@@ -89,7 +89,8 @@ class Job:
     rows: tuple[str, ...]
 
     def missing(self) -> list[str]:
-        return [row for row in self.rows if not self.path(row).is_file()]
+        """Rows without a file, or with one that says in what way it is provisional."""
+        return [row for row in self.rows if not _finished(self.path(row))]
 
     def path(self, row: str) -> Path:
         return RESULTS / f"{row}--{self.language}--{self.seed}.json"
@@ -148,6 +149,10 @@ class Job:
         made = {"row": row, "language": self.language, "seed": self.seed, **figures}
         write_file(self.path(row), (json.dumps(made, indent=1) + "\n").encode())
         print(f"{row:20s} {self.language} {self.seed} {_in_short(figures)}", flush=True)
+
+
+def _finished(path: Path) -> bool:
+    return path.is_file() and "provisional" not in json.loads(path.read_text(encoding="utf-8"))
 
 
 def _measured(finder: EntityFinder, data: Gold, threshold: float) -> dict[str, float]:

@@ -17,6 +17,9 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.cli import main
+from thresher.encoders.from_text import SIZES, Size
+from thresher.lm.settings import TrainingSettings
+from thresher.lm.transformer import Shape
 from thresher.text import to_label_studio
 from thresher.web.app import create_app
 from thresher.web.shelf import Shelf
@@ -33,6 +36,12 @@ QUICK = {
     ),
     ("rationale", "fit"): ["--steps", "2"],
 }
+
+
+TINY = Size(
+    Shape(width=16, layers=1, heads=1, context=16, causal=False),
+    TrainingSettings(steps=2, batch=2, evaluate_every=1, roles=False),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,8 @@ def sandbox(tmp_path, monkeypatch, minilm) -> Path:
     monkeypatch.setattr("thresher.entities.distil_model._LEAST_STEPS", 2)
     monkeypatch.setattr(type(minilm), "token_vectors", lambda self: self._embeddings)
     monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
+    monkeypatch.setattr("thresher.encoders.from_text.LEAST_WORDS", 0)
+    monkeypatch.setattr("thresher.encoders.from_text.SIZES", dict.fromkeys(SIZES, TINY))
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
@@ -63,6 +74,8 @@ def sandbox(tmp_path, monkeypatch, minilm) -> Path:
         Path(name).write_text(story, encoding="utf-8")
     for name in ("corpus/b.txt", "corpus.txt", "tinyshakespeare.txt"):
         Path(name).write_text(ascii_uppercase + story + notes[:6000], encoding="utf-8")
+    for name in ("hausa.txt", "more-hausa.txt", "amharic.txt", "people.txt"):
+        Path(name).write_text(story, encoding="utf-8")
     Path("notes.jsonl").write_text('{"text": "Oslo."}\n{oops\n', encoding="utf-8")
     reviews = [{"text": f"It was {word} {i}.", "label": word} for i in range(40) for word in "ab"]
     Path("reviews.jsonl").write_text("\n".join(map(json.dumps, reviews)), encoding="utf-8")

@@ -2,27 +2,23 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import thresher
+from thresher.cli import fit_beliefs, fit_switches
 from thresher.cli import fit_options as options
-from thresher.cli import fit_switches
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_encoder
+from thresher.cli.fit_encoder import EncoderSize, Place, Reader, TrainEncoder, check_choice
+from thresher.cli.fit_summary import in_words, summary_of
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
-from thresher.cli.reading import word_list, words_of
+from thresher.cli.reading import words_of
 from thresher.cli.work_folder import check_place, kept_work, stored_sentences
 
 if TYPE_CHECKING:
-    from thresher import EntityFinder
+    from thresher import Settings
     from thresher.text.corpus import Document
-    from thresher.text.sentence_store import SentenceStore
-
-_SAMPLE = 500  # sentences that tell which share of words is selected
 
 
 def fit(
@@ -41,6 +37,10 @@ def fit(
     not_names: options.NotNames = None,
     expect: options.Expect = None,
     selected: options.Selected = None,
+    cldr: fit_beliefs.Cldr = None,
+    surprisal: fit_beliefs.Surprisal = None,
+    train_encoder: TrainEncoder = False,
+    encoder_size: EncoderSize = None,
     epochs: options.Epochs = None,
     seed: options.Seed = None,
     contrast: options.Contrast = None,
@@ -62,12 +62,14 @@ def fit(
     thresher fit corpus/*.txt -o my-model
     thresher fit notes.jsonl --field body -o my-model
     thresher fit corpus/ -o my-model --names people.txt --expect capitalised=0.85
+    thresher fit amharic.txt -o my-model --train-encoder
 
     After Ctrl-C the same command with --resume goes on, to the same model. What
     cannot be read is told on standard error with its line, and the rest is
     learned from; the exit status is then 1.
     """
     check_place(output, force=force)
+    check_choice(encoder, encoder_size, train=train_encoder)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     settings = thresher.Settings(
@@ -91,45 +93,74 @@ def fit(
             cap=divergence_cap,
         ),
     )
-    beliefs = thresher.Beliefs(
-        **_given(
-            priors=prior,
-            names=None if names is None else word_list(names),
-            not_names=_list_or_none(not_names),
-            rates=dict(expect) if expect else None,
-            selected=selected,
-        )
+    beliefs = fit_beliefs.stated(
+        names=names,
+        not_names=not_names,
+        cldr=cldr,
+        priors=prior,
+        rates=dict(expect) if expect else None,
+        selected=selected,
     )
+    reader = Reader(encoder, train=train_encoder, size=encoder_size, seed=seed, surprisal=surprisal)
+    place = Place(output, force=force, resume=resume)
+    summary = _learned(texts, place, reader, settings, beliefs, device=device, quiet=quiet)
+    if summary is not None:
+        _print(summary, as_json=as_json, quiet=quiet)
+        problems.conclude()
+
+
+def _learned(
+    texts: Iterable["Document"],
+    place: Place,
+    reader: Reader,
+    settings: "Settings",
+    beliefs: dict[str, Any],
+    *,
+    device: str | None,
+    quiet: bool,
+) -> dict[str, Any] | None:
+    """What there is to tell of the model, once it is in its place; of several processes, one does.
+
+    An encoder that there is is loaded first, so that a wrong name is told before any reading.
+    """
     from thresher.entities.fitting import SilentProgress  # noqa: PLC0415 (torch)
     from thresher.entities.processes import joined, these  # noqa: PLC0415 (torch)
 
     with joined(device) as own_device:
         processes = these()
         silent = quiet or not processes.first
-        reader = load_encoder(encoder, device=own_device, quiet=silent)
+        reader.check(processes)
+        encoder = reader.load(own_device, quiet=silent)
         with (
             shown(quiet=silent) as progress,
-            kept_work(output, resume=resume, processes=processes) as work,
+            kept_work(place.model, resume=place.resume, processes=processes) as work,
             stored_sentences(_sentences(progress.counted(texts, "text")), work, processes) as read,
         ):
+            if encoder is None:
+                encoder = reader.trained(read, place, progress, device=own_device)
+            told = fit_beliefs.beliefs_about(
+                read, progress, surprisal=reader.surprisal, device=own_device, **beliefs
+            )
             finder = thresher.EntityFinder.fit_words(
                 read,
-                encoder=reader,
+                encoder=encoder,
                 settings=settings,
-                beliefs=beliefs,
+                beliefs=told,
                 progress=progress if processes.first else SilentProgress(),
                 work=work,
-                resume=resume,
+                resume=place.resume,
             )
             if not processes.first:
-                return
-            finder.save(output)
-            summary = _summary(output, finder, read, progress.notes)
+                return None
+            finder.save(place.model)
+            return summary_of(place.model, finder, read, progress.notes)
+
+
+def _print(summary: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_line(json.dumps(summary, ensure_ascii=False))
     elif not quiet:
-        print_line(_in_words(summary))
-    problems.conclude()
+        print_line(in_words(summary))
 
 
 def _sentences(texts: Iterable["Document"]) -> Iterator[list[str]]:
@@ -139,46 +170,3 @@ def _sentences(texts: Iterable["Document"]) -> Iterator[list[str]]:
 def _given(**values: Any) -> dict[str, Any]:
     """The options that were given; the others are left to the library."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _list_or_none(name: str | None) -> frozenset[str] | None:
-    """The words of a file; the name "none" stands for an empty list."""
-    if name is None:
-        return None
-    return frozenset() if name == "none" else word_list(name)
-
-
-def _summary(
-    folder: Path, finder: "EntityFinder", sentences: "SentenceStore", warnings: list[str]
-) -> dict[str, Any]:
-    return {
-        "model": str(folder),
-        "words": sum(map(len, sentences)),
-        "sentences": len(sentences),
-        "selected": _selected_share(finder, sentences),
-        "threshold": finder.threshold,
-        "trust": asdict(finder.model.trust),
-        "selectors": len(finder.model.heads),
-        "selector": finder.model.entity + 1,
-        "warnings": warnings,
-    }
-
-
-def _selected_share(finder: "EntityFinder", sentences: "SentenceStore") -> float:
-    """Of the words of some sentences, spread over the text."""
-    sample = sentences[:: -(-len(sentences) // _SAMPLE)]
-    scores = [
-        float(score) for row in (each.scores for each in finder.read(sample)) for score in row
-    ]
-    return sum(score >= finder.threshold for score in scores) / len(scores)
-
-
-def _in_words(summary: dict[str, Any]) -> str:
-    trust = ", ".join(f"{view} {value:+.2f}" for view, value in summary["trust"].items())
-    several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"
-    return (
-        f"{summary['model']}: learned from {summary['words']:,} words in "
-        f"{summary['sentences']:,} sentences; selects {summary['selected']:.1%} of words; "
-        f"threshold {summary['threshold']:.2f}; trust (log-odds) {trust}"
-        + (several if summary["selectors"] > 1 else "")
-    )

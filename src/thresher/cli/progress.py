@@ -32,6 +32,11 @@ class Progress:
         bar = self._bars.add_task(name, total=total)
         return lambda steps: self._bars.advance(bar, steps)
 
+    def steps(self, name: str) -> Callable[[int, int], None]:
+        """A new bar; the function it returns tells how many steps are done, and of how many."""
+        bar = self._bars.add_task(name, total=None)
+        return lambda done, total: self._bars.update(bar, completed=done, total=total)
+
     def counted(self, things: Iterable[T], name: str) -> Iterator[T]:
         """The same things, with a bar that counts them as they are taken."""
         bar = self._bars.add_task(name, total=None)

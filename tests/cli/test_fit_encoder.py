@@ -1,0 +1,117 @@
+"""thresher fit in a language nobody has an encoder for."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from thresher import EntityFinder
+from thresher.encoders import from_text
+from thresher.encoders.from_text import SIZES
+from thresher.encoders.loading import load_encoder
+
+QUICK = ["--epochs", "1", "--contrast", "0"]
+AMHARIC = "አቶ ከበደ ወደ ኬንያ ሄዱ። ወይዘሮ አልማዝ ከጋና መጡ። የኬንያ ፓርቲ በጋና ነው። "
+
+
+@pytest.fixture
+def quick_encoders(monkeypatch):
+    tiny = replace(
+        SIZES["small"],
+        shape=replace(SIZES["small"].shape, width=16, layers=2, heads=2, context=16),
+        settings=replace(SIZES["small"].settings, steps=4, batch=2, evaluate_every=2),
+    )
+    monkeypatch.setattr(from_text, "SIZES", {"small": tiny, "large": tiny})
+    monkeypatch.setattr(from_text, "LEAST_WORDS", 100)
+    monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
+
+
+@pytest.fixture(autouse=True)
+def real_encoders(run, monkeypatch):
+    """Other tests of commands read with one encoder, whatever they name."""
+    for place in ("thresher.entities.finder", "thresher.encoders.loading"):
+        monkeypatch.setattr(f"{place}.load_encoder", load_encoder)
+
+
+@pytest.fixture
+def amharic(tmp_path):
+    path = tmp_path / "amharic.txt"
+    path.write_text(AMHARIC * 60, encoding="utf-8")
+    return path
+
+
+def test_an_encoder_is_trained_and_put_beside_the_model(run, quick_encoders, amharic, tmp_path):
+    result = run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
+    assert (result.status, result.err) == (0, "")
+    assert "Ethiopic script, no capitals; priors: burstiness" in result.out
+    finder = EntityFinder.load(tmp_path / "m")
+    assert finder.encoder.name == str(tmp_path / "m-encoder")
+    assert finder.encoder.width == 16
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_model_and_its_encoder_may_move_together(run, quick_encoders, amharic, tmp_path):
+    run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
+    (tmp_path / "moved").mkdir()
+    for name in ("m", "m-encoder"):
+        (tmp_path / name).rename(tmp_path / "moved" / name)
+    finder = EntityFinder.load(tmp_path / "moved" / "m")
+    assert finder.encoder.name == str(tmp_path / "moved" / "m-encoder")
+
+
+def test_a_trained_encoder_serves_other_models(run, quick_encoders, amharic, tmp_path):
+    run("fit", amharic, "-o", tmp_path / "a", "--train-encoder", *QUICK)
+    made = run(
+        *["fit", amharic, "-o", tmp_path / "b", "--encoder", tmp_path / "a-encoder"],
+        *["--cldr", "am", "--json", "--quiet", *QUICK],
+    )
+    summary = json.loads(made.out)
+    assert summary["writing"] == "Ethiopic script, no capitals"
+    assert summary["priors"] == ["burstiness"]
+    assert EntityFinder.load(tmp_path / "b").model.learned_from["names"] > 400
+
+
+def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
+    mixed = AMHARIC * 60 + "Marie and her brother went to Paris today. " * 60
+    amharic.write_text(mixed, encoding="utf-8")
+    result = run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
+    assert "Ethiopic 52% and Latin 48% scripts" in result.err
+    assert "burstiness tells of the others" in result.err
+    assert "priors: burstiness, casing" in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--encoder", "x", "--train-encoder"], "not both"),
+        (["--encoder-size", "large"], "add --train-encoder"),
+        (["--encoder-size", "huge", "--train-encoder"], "small, large"),
+        (["--cldr", "xx"], "CLDR has no language 'xx'"),
+        (["--surprisal", "x"], "add --prior surprisal"),
+        (["--train-encoder"], "too few to train an encoder on; give at least 10,000"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_line(run, amharic, tmp_path, options, told):
+    result = run("fit", amharic, "-o", tmp_path / "m", *options, *QUICK)
+    assert result.status != 0
+    assert told in result.err
+    assert not (tmp_path / "m").exists()
+
+
+def test_surprisal_is_told_by_a_causal_model(run, quick_encoders, amharic, tmp_path):
+    quick = "--steps 2 --batch 2 --width 16 --layers 1 --heads 1 --context 16".split()
+    lm = ["lm", "train", amharic, "-o", tmp_path / "lm", *quick]
+    assert run(*lm, "--tokens", "word-pairs").status == 0
+    fit = ["fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--prior", "surprisal"]
+    assert run(*fit, "--surprisal", tmp_path / "lm", *QUICK).status == 0
+    assert EntityFinder.load(tmp_path / "m").model.learned_from["priors"] == ["surprisal"]
+
+
+def test_a_model_of_other_tokens_is_no_encoder(run, amharic, tmp_path):
+    quick = "--steps 2 --batch 2 --width 16 --layers 1 --heads 1 --context 16".split()
+    lm = ["lm", "train", amharic, "-o", tmp_path / "lm", "--objective", "masked", *quick]
+    run(*lm, "--tokens", "characters")
+    result = run("fit", amharic, "-o", tmp_path / "m", "--encoder", tmp_path / "lm", *QUICK)
+    assert "reads characters; an encoder of words needs a language model of word-pairs" in (
+        result.err
+    )
