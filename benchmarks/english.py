@@ -1,9 +1,10 @@
-"""Put the built-in English model into the package, with its model card.
+"""Put the built-in English models into the package, with their model cards.
 
     python -m benchmarks.english
 
 Takes benchmarks/models/default-0 (made by `benchmarks.train`) and the figures that
-`benchmarks.entities` measured for it.
+`benchmarks.entities` measured for it; and its student benchmarks/models/distilled (made by
+`benchmarks.speed_distil`), if that is there.
 """
 
 import dataclasses
@@ -11,7 +12,9 @@ import json
 
 from benchmarks.data import ROOT
 from benchmarks.entities import RESULTS
+from benchmarks.speed_rows import DISTILLED
 from benchmarks.train import TIMES
+from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.casing import has_letters, is_address
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
@@ -78,6 +81,17 @@ def main() -> None:
     model.write(FOLDER)
     (FOLDER / "README.md").write_text(card, encoding="utf-8")
     print(f"wrote {FOLDER.relative_to(ROOT)}")
+    if DISTILLED.exists():
+        write_student()
+
+
+def write_student() -> None:
+    """The fast model, whose sources are those of its teacher."""
+    student = FinderModel.read(DISTILLED)
+    made = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    folder = FOLDER.with_name(FAST_ENGLISH)
+    dataclasses.replace(student, learned_from=made).write(folder)
+    print(f"wrote {folder.relative_to(ROOT)}")
 
 
 def _f1(figures: dict[str, dict[str, float]], case: str) -> str:

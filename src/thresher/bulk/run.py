@@ -22,6 +22,7 @@ from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.places import names_under, read_whole, size_of, write_whole
 from thresher.bulk.plan import Block
 from thresher.bulk.rows import Found, Rows, read_rows
+from thresher.entities.built_in import folder_of
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _identity(model: ModelChoice) -> dict[str, Any]:
     if model.folder is None:
         return {"model": "built-in", "selector": model.selector}
     try:
-        description = (model.folder / "config.json").read_bytes()
+        description = (folder_of(model.folder) / "config.json").read_bytes()
     except OSError as error:
         raise InputError(f"{model.folder} is not a model: {error.strerror}") from error
     return {"model": hashlib.sha256(description).hexdigest(), "selector": model.selector}

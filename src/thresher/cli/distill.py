@@ -19,7 +19,6 @@ from thresher.cli.work_folder import check_place
 if TYPE_CHECKING:
     from thresher import EntityFinder
 
-BUILT_IN = "english"
 _EVERY, _MOST = 20, 500  # one sentence in twenty is held out, at most so many
 
 Teacher = Annotated[
@@ -48,7 +47,7 @@ def distill(
     """Teach a finder with no transformer what another finds, with no labels.
 
     thresher distill my-model corpus/*.txt -o fast-model
-    thresher distill english notes/ -o fast-english
+    thresher distill english notes/ -o my-fast-model
     thresher find notes.txt --model fast-model
 
     The student is many times faster and a little worse. Text like that it will
@@ -58,8 +57,7 @@ def distill(
     check_place(output, force=force)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    folder = None if model == BUILT_IN else Path(model)
-    teacher = load_finder(folder, device=device, quiet=quiet)
+    teacher = load_finder(Path(model), device=device, quiet=quiet)
     from thresher.entities.distillation import Distillation  # noqa: PLC0415 (torch)
 
     given = {"epochs": epochs, "seed": seed}

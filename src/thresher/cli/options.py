@@ -36,7 +36,9 @@ Field = Annotated[
 Model = Annotated[
     Path | None,
     typer.Option(
-        metavar="FOLDER", help="A model made by fit; by default the built-in English one."
+        metavar="FOLDER",
+        help="A model made by fit or distill; or fast-english, the built-in one with no "
+        "transformer. By default the built-in English one.",
     ),
 ]
 Threshold = Annotated[

@@ -45,8 +45,8 @@ NamedModels = Annotated[
         "--model",
         parser=_named_model,
         metavar="NAME=FOLDER",
-        help="A model made by fit and a name for it; may be repeated. The word english alone "
-        "is the built-in model, which is also the default.",
+        help="A model made by fit and a name for it; may be repeated. The words english (the "
+        "default) and fast-english alone are the built-in models.",
     ),
 ]
 Host = Annotated[
@@ -129,14 +129,7 @@ def _load(
     names = [model.name for model in models]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InputError(f"two models are called {min(twice)}; give each a name, as name=folder")
-    return {
-        name: load_finder(_folder(folder), device=device, quiet=quiet) for name, folder in models
-    }
-
-
-def _folder(named: Path) -> Path | None:
-    """None for the built-in model, unless there is a folder of that name."""
-    return None if named == Path(BUILT_IN) and not named.exists() else named
+    return {name: load_finder(folder, device=device, quiet=quiet) for name, folder in models}
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterable, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Self
 
@@ -12,6 +11,7 @@ import torch
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.loading import device_or_best
 from thresher.entities.beliefs import Beliefs
+from thresher.entities.built_in import ENGLISH, folder_of
 from thresher.entities.decoding import candidates
 from thresher.entities.distil_model import distilled
 from thresher.entities.distillation import Distillation
@@ -54,15 +54,16 @@ class EntityFinder(TextFinder, HubModel):
     @classmethod
     def default(cls, *, device: str | None = None) -> Self:
         """The built-in English model."""
-        return cls.load(Path(str(files("thresher.entities") / "english")), device=device)
+        return cls.load(ENGLISH, device=device)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
-        """A finder from the folder that `save` made."""
-        model = FinderModel.read(Path(folder))
+        """A finder from the folder that `save` made, or a built-in one by its name."""
+        folder = folder_of(folder)
+        model = FinderModel.read(folder)
         if model.static is None:
             encoder: Encoder = load_encoder(
-                model.encoder, layer=model.layer, device=device, near=Path(folder).parent
+                model.encoder, layer=model.layer, device=device, near=folder.parent
             )
         else:
             encoder = model.static.to(device_or_best(device))
