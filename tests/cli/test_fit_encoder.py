@@ -9,6 +9,8 @@ from thresher import EntityFinder
 from thresher.encoders import from_text
 from thresher.encoders.from_text import SIZES
 from thresher.encoders.loading import load_encoder
+from thresher.errors import InputError
+from thresher.folders import write_folder
 
 QUICK = ["--epochs", "1", "--contrast", "0"]
 AMHARIC = "አቶ ከበደ ወደ ኬንያ ሄዱ። ወይዘሮ አልማዝ ከጋና መጡ። የኬንያ ፓርቲ በጋና ነው። "
@@ -115,3 +117,29 @@ def test_a_model_of_other_tokens_is_no_encoder(run, amharic, tmp_path):
     assert "reads characters; an encoder of words needs a language model of word-pairs" in (
         result.err
     )
+
+
+def test_a_stopped_run_goes_on_with_the_encoder_it_had_finished(
+    run, quick_encoders, amharic, tmp_path, monkeypatch
+):
+    fit = ["fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.model_folder.write_folder", _only("m-encoder"))
+        assert run(*fit).status != 0
+    assert (tmp_path / "m-encoder").is_dir()
+    assert not (tmp_path / "m").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.encoders.from_text.train_encoder", None)  # not trained again
+        assert run(*fit, "--resume").status == 0
+    assert EntityFinder.load(tmp_path / "m").encoder.name == str(tmp_path / "m-encoder")
+
+
+def _only(name):
+    """Writes folders of that name, and fails for any other."""
+
+    def write(path, files):
+        if path.name != name:
+            raise InputError("the disk is full")
+        write_folder(path, files)
+
+    return write
