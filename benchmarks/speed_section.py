@@ -49,10 +49,13 @@ def _words() -> list[str]:
     ]
     for name, row in rows.items():
         speed = row["words_per_second"]
+        title = _TITLES.get(name, name)
+        if row["words"] != rows["spaCy"]["words"]:
+            title += f" ({row['words']:,} words)"
         scores = row.get("f1", {})
         cells = [" / ".join(f"{f1:.3f}" for f1 in scores.get(each, ())) for each in _SETS]
         lines.append(
-            f"| {_TITLES.get(name, name)} | {speed:,} | {speed / unit:.1f} | {row['peak_gb']} | "
+            f"| {title} | {speed:,} | {speed / unit:.1f} | {row['peak_gb']} | "
             + " | ".join(cells)
             + " |"
         )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.evaluation import word_average_precision
 from thresher.entities.features import Features
 from thresher.entities.objectives import agreement
@@ -131,6 +132,42 @@ def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
     assert torch.equal(weights_of(resumed), weights_of(state))
     assert resumed.sparsity_weights == state.sparsity_weights
     assert resumed.rate_errors == state.rate_errors
+
+
+@pytest.mark.parametrize("stop", [1, 4, 5, 8, 13])
+def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, stop):
+    """Of three epochs with five steps each; its state is written and read again."""
+    settings = Settings(**CONTRAST, target_rate=0.2)
+    path = tmp_path / "checkpoint"
+    straight = []
+    state = trained(tiny, corpus, settings, after_epoch=straight.append)
+
+    stopped = TrainingState.new(settings, tiny.width, tiny.device)
+    reports, steps = [], []
+
+    def after_step():
+        steps.append(None)
+        if len(steps) == stop:
+            save_checkpoint(path, stopped, "mark")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(stopped, tiny, corpus, settings, after_step=after_step, after_epoch=reports.append)
+    resumed = TrainingState.new(settings, tiny.width, tiny.device)
+    load_checkpoint(path, resumed, "mark")
+    assert (resumed.epoch, resumed.step) == ((stop - 1) // 5, (stop - 1) % 5 + 1)
+    more = []
+    train(
+        resumed,
+        tiny,
+        corpus,
+        settings,
+        after_step=lambda: more.append(None),
+        after_epoch=reports.append,
+    )
+    assert len(more) == 15 - stop
+    assert torch.equal(weights_of(resumed), weights_of(state))
+    assert reports == straight
 
 
 def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):

@@ -14,24 +14,27 @@ from thresher.checkpoint_files import (
 )
 from thresher.entities.training import TrainingState
 
-_WEIGHTS, _MOMENTS = "selectors.", "moments."
-_NUMBERS = ("epoch", "sparsity_weights", "rate_errors")
+_WEIGHTS, _MOMENTS, _NOISE = "selectors.", "moments.", "noise"
+_NUMBERS = ("epoch", "step", "sparsity_weights", "rate_errors", "sums", "seen", "selected")
 
 
 def save_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
-    """Write the state after an epoch; `mark` tells which run it belongs to."""
+    """Write the state after a step; `mark` tells which run it belongs to."""
     tensors = under(_WEIGHTS, ModuleList(state.selectors).state_dict())
     tensors |= under(_MOMENTS, moments(state.optimizer))
+    if state.noise is not None:
+        tensors[_NOISE] = state.noise
     write_checkpoint(path, tensors, {name: getattr(state, name) for name in _NUMBERS}, mark=mark)
 
 
 def load_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
-    """Bring a new state to where a stopped run was; a run stopped before any epoch starts anew."""
+    """Bring a new state to where a stopped run was; without a file it stays at the start."""
     found = read_checkpoint(path, mark=mark)
     if found is None:
         return
     tensors, numbers = found
     ModuleList(state.selectors).load_state_dict(tensors_under(_WEIGHTS, tensors))
     restore_moments(state.optimizer, tensors_under(_MOMENTS, tensors))
+    state.noise = tensors.get(_NOISE)
     for name, value in numbers.items():
         setattr(state, name, value)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import time
 from collections.abc import Callable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -37,6 +38,7 @@ LEAST_WORDS = 200  # fewer teach nothing
 FEW_WORDS = 20_000  # fewer teach little
 _LEAST_STEPS = 150  # a small text is read more often, until the gates have moved
 _ROWS = 65_536  # vectors scored at a time
+_SAVED_EVERY = 60.0  # seconds between two states of a long epoch
 
 
 class Progress(Protocol):
@@ -244,13 +246,23 @@ def _train(
         load_checkpoint(path, state, mark)
     steps = steps_per_epoch(len(corpus.sentences), settings)
     count = progress.stage("learning", settings.epochs * steps)
-    count(state.epoch * steps)
+    count(state.epoch * steps + state.step)
     reports: list[EpochReport] = []
+    saved = [time.monotonic()]
+
+    def save() -> None:
+        if processes.first:
+            save_checkpoint(path, state, mark)
+            saved[0] = time.monotonic()
+
+    def after_step() -> None:
+        count(1)
+        if time.monotonic() - saved[0] >= _SAVED_EVERY:
+            save()
 
     def after_epoch(report: EpochReport) -> None:
         reports.append(report)
-        if processes.first:
-            save_checkpoint(path, state, mark)
+        save()
         if report.collapsed:
             progress.note(report.collapsed)
 
@@ -259,7 +271,7 @@ def _train(
         encoder,
         corpus,
         settings,
-        after_step=lambda: count(1),
+        after_step=after_step,
         after_epoch=after_epoch,
         processes=processes,
     )

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 import torch
@@ -84,7 +85,9 @@ class EpochReport:
 class TrainingState:
     """Everything that changes while training: with it, a run goes on as if never stopped.
 
-    sparsity_weights, rate_errors: of each selector
+    sparsity_weights, rate_errors: of each selector   step: those done of the epoch
+    noise: the state of its random numbers, None before its first step
+    sums, seen, selected: what its report will say, of the steps so far
     """
 
     selectors: list[Selector]
@@ -92,6 +95,11 @@ class TrainingState:
     sparsity_weights: list[float]
     rate_errors: list[float]
     epoch: int = 0
+    step: int = 0
+    noise: Tensor | None = None
+    sums: dict[str, float] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    selected: list[float] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: Settings, width: int, device: torch.device) -> "TrainingState":
@@ -112,6 +120,25 @@ class TrainingState:
         )
         return cls(selectors, optimizer, list(settings.sparsities), [0.0] * len(selectors))
 
+    def count(self, terms: Terms, rates: Sequence[float]) -> None:
+        """Remember a step for the report of its epoch."""
+        self.selected = [a + b for a, b in zip_longest(self.selected, rates, fillvalue=0.0)]
+        for name, (_, term) in terms.items():
+            self.sums[name] = self.sums.get(name, 0.0) + float(term.detach())
+            self.seen[name] = self.seen.get(name, 0) + 1
+
+    def conclude_epoch(self) -> EpochReport:
+        """What the epoch did; the next one begins."""
+        report = EpochReport(
+            epoch=self.epoch,
+            terms={name: total / self.seen[name] for name, total in self.sums.items()},
+            selected=tuple(total / self.step for total in self.selected),
+            sparsity_weights=tuple(self.sparsity_weights),
+        )
+        self.epoch, self.step, self.noise = self.epoch + 1, 0, None
+        self.sums, self.seen, self.selected = {}, {}, []
+        return report
+
 
 def train(
     state: TrainingState,
@@ -128,9 +155,8 @@ def train(
     Several processes that are given the same do what one would, each a share of the encoding.
     """
     while state.epoch < settings.epochs:
-        report = _run_epoch(state, encoder, corpus, settings, after_step, processes)
-        state.epoch += 1
-        after_epoch(report)
+        _run_epoch(state, encoder, corpus, settings, after_step, processes)
+        after_epoch(state.conclude_epoch())
     return [selector.eval() for selector in state.selectors]
 
 
@@ -146,17 +172,19 @@ def _run_epoch(
     settings: Settings,
     after_step: Callable[[], None],
     processes: Processes,
-) -> EpochReport:
+) -> None:
+    """The steps of an epoch that the state has not taken yet."""
     # Every epoch has random numbers of its own, so that a resumed run meets the same ones.
     order = np.random.default_rng([settings.seed, state.epoch])
     noise = Generator(encoder.device).manual_seed(settings.seed * 100_003 + state.epoch)
+    if state.noise is not None:
+        noise.set_state(state.noise)
     steps = steps_per_epoch(len(corpus.sentences), settings)
-    sums: dict[str, float] = {}
-    seen: dict[str, int] = {}
-    selected = np.zeros(settings.selectors)
     for number, indices in enumerate(_shuffled_batches(corpus, settings, order)):
-        _set_learning_rate(state, settings, state.epoch * steps + number, settings.epochs * steps)
         with_contrast = settings.contrast > 0 and order.random() < settings.contrast_share
+        if number < state.step:
+            continue
+        _set_learning_rate(state, settings, state.epoch * steps + number, settings.epochs * steps)
         gates, terms = _terms(
             state, encoder, corpus, settings, indices, noise, with_contrast, processes
         )
@@ -169,17 +197,9 @@ def _run_epoch(
         state.optimizer.step()
         rates = [float(each.prob_open().detach().mean()) for each in gates]
         _adapt_sparsity(state, settings, rates)
-        selected += rates
-        for name, (_, term) in terms.items():
-            sums[name] = sums.get(name, 0.0) + float(term.detach())
-            seen[name] = seen.get(name, 0) + 1
+        state.count(terms, rates)
+        state.step, state.noise = number + 1, noise.get_state()
         after_step()
-    return EpochReport(
-        epoch=state.epoch,
-        terms={name: total / seen[name] for name, total in sums.items()},
-        selected=tuple((selected / steps).tolist()),
-        sparsity_weights=tuple(state.sparsity_weights),
-    )
 
 
 def _terms(
