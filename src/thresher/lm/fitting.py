@@ -13,6 +13,7 @@ from thresher.lm.evaluation import best_temperature, evaluate
 from thresher.lm.learned import LearnedModel, log_as_csv
 from thresher.lm.mapped_ids import mapped_ids
 from thresher.lm.model import Architecture
+from thresher.lm.precision import check_precision
 from thresher.lm.settings import TrainingSettings
 from thresher.lm.splits import split_text
 from thresher.lm.tensorboard_log import tensorboard_log
@@ -62,6 +63,7 @@ def fit_language_model(
     the same result. The same log goes to a `tensorboard` folder, where one is named.
     """
     settings = settings or TrainingSettings()
+    check_precision(settings.precision, device)
     parts = split_text(text)
     whole = tokens == Characters.kind
     learned = learn_tokens(tokens, text if whole else parts.train, vocabulary=vocabulary)

@@ -1,0 +1,46 @@
+"""A precision is tried in another process, which may die of it."""
+
+from contextlib import nullcontext
+
+import pytest
+import torch
+
+from thresher.errors import InputError
+from thresher.lm import precision
+from thresher.lm.precision import check_precision
+
+DIES = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    precision._cpu_computes_in.cache_clear()
+    yield
+    precision._cpu_computes_in.cache_clear()
+
+
+def test_a_precision_that_ends_the_process_is_refused(monkeypatch):
+    monkeypatch.setattr(precision, "_TRIAL", DIES)
+    with pytest.raises(InputError, match="this CPU cannot compute in bfloat16"):
+        check_precision("bfloat16", "cpu")
+
+
+def test_one_that_works_is_not_and_is_tried_once(monkeypatch):
+    monkeypatch.setattr(precision, "_TRIAL", "pass")
+    check_precision("bfloat16", torch.device("cpu"))
+    monkeypatch.setattr(precision, "_TRIAL", DIES)
+    check_precision("bfloat16", torch.device("cpu"))
+
+
+def test_float32_and_gpus_are_not_tried(monkeypatch):
+    monkeypatch.setattr(precision, "_TRIAL", DIES)
+    check_precision("float32", "cpu")
+    check_precision("bfloat16", "cuda")
+
+
+def test_the_trial_is_a_step_of_training(monkeypatch):
+    """Here in float32, which every CPU has."""
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    namespace = {}
+    exec(precision._TRIAL.format(precision="bfloat16"), namespace)
+    assert namespace["x"].grad.abs().sum() > 0
