@@ -12,6 +12,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -19,26 +20,24 @@ from typing import Any
 import psutil
 
 from benchmarks.speed import RESULTS
-from benchmarks.speed_process import Spent, spent
+from benchmarks.speed_process import Spent, children, spent
 from benchmarks.speed_rows import DISTILLED
 from benchmarks.speed_texts import write_records
 
 
 class Killer:
-    """Kills one of Ray's workers, once it has worked for a while."""
+    """Kills one of the workers of a run, once it has worked for a while."""
 
     def __init__(self) -> None:
         self.killed = 0
 
-    def __call__(self, seconds: float) -> None:
-        if self.killed:
-            return
-        for each in psutil.process_iter(["cmdline"]):
-            busy = "MapWorker" in "".join(each.info["cmdline"] or [])
-            if busy and each.cpu_times().user > 5:
-                each.kill()
-                self.killed += 1
-                return
+    def __call__(self, process: psutil.Process) -> None:
+        for each in () if self.killed else children(process):
+            with suppress(psutil.Error):  # it has just ended
+                if "MapWorker" in "".join(each.cmdline()) and each.cpu_times().user > 5:
+                    each.kill()
+                    self.killed += 1
+                    return
 
 
 def row(name: str, count: int, done: Spent, files: Iterable[Path]) -> dict[str, Any]:
@@ -81,7 +80,7 @@ def main() -> None:
         for name, killer in (("ray", None), ("ray-killed", Killer())):
             out = place / name
             done = spent(
-                [*common, str(out), "--engine", "ray"], meanwhile=killer or (lambda seconds: None)
+                [*common, str(out), "--engine", "ray"], meanwhile=killer or (lambda process: None)
             )
             figures = row(name, count, done, sorted(out.glob("part-*")))
             _write(figures | ({"killed": killer.killed} if killer else {}))

@@ -26,9 +26,9 @@ class Spent:
 
 
 def spent(
-    arguments: list[str], *, meanwhile: Callable[[float], None] = lambda seconds: None
+    arguments: list[str], *, meanwhile: Callable[[psutil.Process], None] = lambda process: None
 ) -> Spent:
-    """Run `thresher` with these arguments; `meanwhile` is called now and then."""
+    """Run `thresher` with these arguments; `meanwhile` is called with it now and then."""
     started = time.perf_counter()
     command = [sys.executable, "-m", "thresher", *arguments]
     held: list[float] = []
@@ -36,7 +36,7 @@ def spent(
         whole = psutil.Process(process.pid)
         while process.poll() is None:
             held.append(_memory(whole))
-            meanwhile(time.perf_counter() - started)
+            meanwhile(whole)
             time.sleep(_EVERY)
         assert process.stderr is not None
         told = process.stderr.read()
@@ -47,7 +47,7 @@ def spent(
 
 def _memory(process: psutil.Process) -> float:
     total = 0
-    for each in (process, *_children(process)):
+    for each in (process, *children(process)):
         try:
             total += each.memory_full_info().uss
         except psutil.Error:  # it has just ended
@@ -55,7 +55,8 @@ def _memory(process: psutil.Process) -> float:
     return total / 1e9
 
 
-def _children(process: psutil.Process) -> list[psutil.Process]:
+def children(process: psutil.Process) -> list[psutil.Process]:
+    """All that it started, and they."""
     try:
         return process.children(recursive=True)
     except psutil.Error:

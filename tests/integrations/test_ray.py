@@ -44,8 +44,9 @@ def rows_in(folder: Path) -> list[dict]:
 
 
 def actors() -> list[psutil.Process]:
-    everyone = psutil.process_iter(["cmdline"])
-    return [each for each in everyone if "MapWorker" in "".join(each.info["cmdline"] or [])]
+    """Those of this process, not of another run on the same machine."""
+    started_here = psutil.Process().children(recursive=True)
+    return [each for each in started_here if "MapWorker" in "".join(each.cmdline())]
 
 
 def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp_path, capsys):

@@ -18,12 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import thresher
 from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.places import names_under, read_whole, size_of, write_whole
 from thresher.bulk.plan import Block
 from thresher.bulk.rows import Found, Rows, read_rows
 from thresher.entities.built_in import folder_of
 from thresher.errors import InputError
+from thresher.text.annotations import Span
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -122,7 +124,9 @@ class BulkRun:
                 for text, place in zip(rows.texts, rows.places, strict=True)
             ]
 
-    def _found_alone(self, finder: "EntityFinder", text: str, place: str, rows: Rows) -> Any:
+    def _found_alone(
+        self, finder: "EntityFinder", text: str, place: str, rows: Rows
+    ) -> list[Span] | None:
         try:
             return finder.find(text, threshold=self.threshold)
         except Exception as error:
@@ -147,7 +151,7 @@ class BulkRun:
 def _identity(model: ModelChoice) -> dict[str, Any]:
     """What tells models apart: the built-in one by its name, others by their description."""
     if model.folder is None:
-        return {"model": "built-in", "selector": model.selector}
+        return {"model": f"built-in, {thresher.__version__}", "selector": model.selector}
     try:
         description = (folder_of(model.folder) / "config.json").read_bytes()
     except OSError as error:

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from thresher.bulk.plan import Block
@@ -48,14 +48,16 @@ class BlockFinder:
 def find_in_blocks(
     run: BulkRun, blocks: Sequence[Block], *, workers: int | None = None
 ) -> Iterator[Done]:
-    """Do the blocks in so many actors; by default one for each CPU, or GPU if one is asked for.
+    """Do the blocks in so many actors; by default one for each GPU, or else for each CPU.
 
     Ray is started here unless it runs already; RAY_ADDRESS names a cluster to use instead.
     """
-    on_gpu = bool(run.model.device and run.model.device.startswith("cuda"))
     with _ray(workers) as ray:
-        resource = "GPU" if on_gpu else "CPU"
-        count = workers or max(1, int(ray.cluster_resources().get(resource, 1)))
+        there = ray.cluster_resources()
+        device = run.model.device or ("cuda" if there.get("GPU") else "cpu")
+        gpus = there.get("GPU", 0.0) if device.startswith("cuda") else 0.0
+        count = workers or max(1, int(gpus or there.get("CPU", 1)))
+        run = replace(run, model=replace(run.model, device=device))
         items = [{"block": json.dumps(asdict(block))} for block in blocks]
         answers = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
             BlockFinder,
@@ -63,7 +65,7 @@ def find_in_blocks(
             batch_size=1,
             compute=ray.data.ActorPoolStrategy(size=min(count, len(items))),
             num_cpus=1,
-            num_gpus=1 if on_gpu else None,
+            num_gpus=min(1.0, gpus / count) or None,
         )
         for row in answers.iter_rows():
             told = json.loads(row["done"])
