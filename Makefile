@@ -87,7 +87,6 @@ bench-kernel: $(BENCH)
 	@$(BIN)/python -m benchmarks.kernel_drawing
 
 bench-speed: $(BENCH)
-	@test -d $(MODELS)/distilled || $(BIN)/python -m benchmarks.speed_distil
 	@$(BIN)/python -m benchmarks.speed
 	@$(BIN)/python -m benchmarks.speed_bulk
 	@$(BIN)/python -m benchmarks.speed_growth

@@ -21,8 +21,8 @@ import psutil
 
 from benchmarks.speed import RESULTS
 from benchmarks.speed_process import Spent, children, spent
-from benchmarks.speed_rows import DISTILLED
 from benchmarks.speed_texts import write_records
+from thresher.entities.built_in import FAST_ENGLISH
 
 
 class Killer:
@@ -72,7 +72,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         source = write_records(place / "many.jsonl", count, bad=count // 2)
-        common = ["find", str(source), "--model", str(DISTILLED), "--device", "cpu", "--quiet"]
+        common = ["find", str(source), "--model", FAST_ENGLISH, "--device", "cpu", "--quiet"]
         common += ["--workers", "2", "-o"]
         plain = spent([*common, str(place / "plain.jsonl")])
         _write(row("workers", count, plain, [place / "plain.jsonl"]))

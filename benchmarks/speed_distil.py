@@ -1,8 +1,8 @@
-"""Teach the finder with no transformer that the speed benchmark reports on, by the built-in one.
+"""Teach the student that `benchmarks.english` puts into the package as fast-english.
 
     python -m benchmarks.speed_distil      ten minutes on one core, one on a GPU
 
-It learns from the raw text that the built-in model learned from; no label is read.
+The built-in model teaches it on the raw text that it learned from itself; no label is read.
 """
 
 import torch

@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.data import ROOT
 from benchmarks.speed import RESULTS
 from benchmarks.speed_process import spent
-from benchmarks.speed_rows import DISTILLED
 from benchmarks.speed_texts import write_lines
+from thresher.entities.built_in import FAST_ENGLISH
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 TASKS = ("find", "fit", "lm train")
@@ -33,7 +33,7 @@ def measure(task: str, count: int, *, device: str | None) -> dict[str, Any]:
         text = str(write_lines(place / "text.txt", count))
         on = ["--device", device] if device else []
         commands = {
-            "find": ["find", text, "--model", str(DISTILLED), "--workers", "2", "--to", "jsonl"],
+            "find": ["find", text, "--model", FAST_ENGLISH, "--workers", "2", "--to", "jsonl"],
             "fit": ["fit", text, "--epochs", "1"],
             "lm train": ["lm", "train", text, *_LM.split()],
         }

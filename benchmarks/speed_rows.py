@@ -11,6 +11,7 @@ import torch
 from benchmarks import peers
 from benchmarks.data import REPORT, ROOT, Gold, gold
 from thresher.encoders.protocol import word_vectors
+from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import _WORDS_PER_BATCH, EntityFinder
@@ -19,7 +20,7 @@ from thresher.entities.views import Observations
 from thresher.text.words import segment
 
 Sentences = Sequence[Sequence[str]]
-DISTILLED = ROOT / "benchmarks" / "models" / "distilled"
+DISTILLED = ROOT / "benchmarks" / "models" / "distilled"  # what fast-english is made from
 _PASSAGE = 20  # sentences of a text, where text is read that is not split
 
 
@@ -90,7 +91,7 @@ def _ratio(finder: EntityFinder, sentences: Sentences) -> float:
 
 
 def distilled(sample: Sample) -> Row:
-    finder = EntityFinder.load(DISTILLED, device="cpu")
+    finder = EntityFinder.load(FAST_ENGLISH, device="cpu")
     whole = Sample(gold(REPORT))
     return Row(
         finder.find_words,
@@ -144,7 +145,7 @@ def raw_default(sample: Sample) -> Row:
 
 
 def raw_distilled(sample: Sample) -> Row:
-    finder = EntityFinder.load(DISTILLED, device="cpu")
+    finder = EntityFinder.load(FAST_ENGLISH, device="cpu")
     return Row(lambda sentences: list(finder.find_all(_texts(sentences))))
 
 

@@ -10,12 +10,12 @@ from benchmarks.speed_rows import ROWS
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
     "default": "**Thresher, built-in model**",
-    "distilled": "**Thresher, distilled**",
+    "distilled": "**Thresher, fast-english** (distilled)",
     "bare encoder": "its encoder alone: tokenizer and four layers of MiniLM",
     "bare tokenizer": "its tokenizer alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
     "default on raw text": "Thresher, built-in model, on raw text",
-    "distilled on raw text": "Thresher, distilled, on raw text",
+    "distilled on raw text": "Thresher, fast-english, on raw text",
     "segmentation": "words and sentences of raw text alone",
     "spaCy on raw text": "spaCy, its tokenizer, tok2vec and ner, on raw text",
 }
