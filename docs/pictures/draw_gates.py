@@ -1,14 +1,10 @@
 """Draw the pictures of the gates in docs/maths.md, beside this file: `python draw_gates.py`."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from style import BLUE, GREEN, GREY, ORANGE, STYLE, panels, save
 from torch import Tensor
 from torch.distributions import Beta
 
@@ -16,39 +12,14 @@ from thresher.maths.gates import gate
 from thresher.maths.hard_kumaraswamy import StretchedGate, ThresholdedGate
 from thresher.maths.kumaraswamy import Kumaraswamy
 
-HERE = Path(__file__).parent
-WIDTH = 9.0  # inches, of every picture
-BLUE, ORANGE, GREEN, GREY = "#2166ac", "#d95f0e", "#1b7837", "#666666"
 SHAPES = [(0.4, 0.4, BLUE), (1.5, 4.0, ORANGE), (4.0, 1.2, GREEN)]
 HARD_SHAPES = [(0.3, 0.3, BLUE), (0.4, 2.0, ORANGE), (2.0, 0.4, GREEN)]
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.hashsalt": "thresher",  # the same code draws the same bytes
-}
 
 
 def inner_points(count: int = 240) -> Tensor:
     """Points of (0, 1), closer together towards both ends."""
     angle = torch.linspace(0.004, torch.pi / 2 - 0.004, count, dtype=torch.float64)
     return torch.sin(angle) ** 2
-
-
-def panels(rows: int, columns: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of the common width, and its axes row by row."""
-    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained")
-    return figure, list(axes.flat)
-
-
-def save(figure: Figure, name: str) -> None:
-    """Write the figure beside this file, without the date."""
-    figure.savefig(HERE / name, metadata={"Date": None})
-    plt.close(figure)
 
 
 def draw_density_and_sampling() -> None:

@@ -4,29 +4,17 @@ It is written beside this file: `python draw_margin.py`.
 """
 
 import math
-from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
+from style import BLUE, GREEN, GREY, HERE, ORANGE, PURPLE, STYLE
 from torch import Tensor
 
 from thresher.lm.selfish import selfish_cross_entropy
 
-HERE = Path(__file__).parent
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#2166ac", "#d95f0e", "#1b7837", "#762a83", "#666666"
 PALE = "#cccccc"
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.hashsalt": "thresher",  # the same code draws the same bytes
-}
 
 
 def gradient(logits: Tensor, target: int, margin: float) -> Tensor:

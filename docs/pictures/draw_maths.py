@@ -4,15 +4,12 @@ They are written beside this file: `python draw_maths.py`.
 """
 
 import math
-from collections.abc import Sequence
-from pathlib import Path
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import torch
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
+from style import BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE, panels, save
 from torch import Tensor
 
 from thresher.maths.expectations import ContradictoryExpectationsError, maximum_entropy
@@ -23,32 +20,7 @@ from thresher.maths.information import cross_entropy, entropy, renyi_entropy
 from thresher.maths.loglinear import fit_log_linear
 from thresher.maths.softmax import softmax
 
-HERE = Path(__file__).parent
-WIDTH = 9.0  # inches, of every picture
-BLUE, ORANGE, GREEN, PURPLE, GREY = "#2166ac", "#d95f0e", "#1b7837", "#762a83", "#666666"
 COLOURS = [BLUE, ORANGE, GREEN, PURPLE, GREY]
-STYLE = {
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlesize": 11,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.hashsalt": "thresher",  # the same code draws the same bytes
-}
-
-
-def panels(rows: int, columns: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of the common width, and its axes row by row."""
-    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained")
-    return figure, list(axes.flat)
-
-
-def save(figure: Figure, name: str) -> None:
-    """Write the figure beside this file, without the date."""
-    figure.savefig(HERE / name, metadata={"Date": None})
-    plt.close(figure)
 
 
 def coins(p: Tensor) -> Tensor:
