@@ -55,7 +55,7 @@ def _words() -> list[str]:
         scores = row.get("f1", {})
         cells = [" / ".join(f"{f1:.3f}" for f1 in scores.get(each, ())) for each in _SETS]
         lines.append(
-            f"| {title} | {speed:,} | {speed / unit:.1f} | {row['peak_gb']} | "
+            f"| {title} | {speed:,} | {speed / unit:.2g} | {row['peak_gb']} | "
             + " | ".join(cells)
             + " |"
         )
