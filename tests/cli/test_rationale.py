@@ -286,6 +286,12 @@ def test_without_gold_there_is_no_token_figure(run, model, tmp_path):
     assert "token" not in told
 
 
+def test_a_gold_field_that_is_named_must_be_there(run, held_out, model):
+    result = run("rationale", "eval", held_out, "--model", model, "--gold-field", "golden")
+    assert (result.status, result.out) == (1, "")
+    assert result.complaint == "no record has a gold rationale in the field 'golden'"
+
+
 def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(run, model, tmp_path):
     rows = records(20, seed=2)
     rows[4]["label"] = "meh"

@@ -62,7 +62,14 @@ def test_standard_input_is_jsonl(monkeypatch):
 
 @pytest.mark.parametrize(
     ("given", "label"),
-    [('"good"', "good"), ('" good "', "good"), ("5", "5"), ("4.5", "4.5"), ("true", "true")],
+    [
+        ('"good"', "good"),
+        ('" good "', "good"),
+        ("5", "5"),
+        ("5.0", "5"),
+        ("4.5", "4.5"),
+        ("true", "true"),
+    ],
 )
 def test_a_label_may_be_a_word_or_a_number(tmp_path, given, label):
     path = written(tmp_path / "a.jsonl", f'{{"text": "Fine.", "label": {given}}}\n')
@@ -122,6 +129,14 @@ def test_a_quote_that_never_ends_is_told(tmp_path):
     assert pairs(texts) == [("Fine.", "good")]
     assert len(told) == 1
     assert f"{path} line 3: not a row of a table" in told[0]
+
+
+def test_two_columns_of_one_name_are_told(tmp_path):
+    path = written(tmp_path / "a.csv", "text,text,label\nSoup.,Fine.,good\n")
+    told = []
+    with pytest.raises(InputError, match="no text in"):
+        list(read_labelled([path], fields=LABELLED, on_problem=told.append))
+    assert told == [f"{path} line 1: two columns are called 'text'"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])

@@ -31,6 +31,7 @@ _ROWS = {
     "comprehensiveness (lost)": "comprehensiveness",
 }
 _RIVALS = ("random", "gradient")
+_GOLD = "rationale"  # the field that is looked for when none is named
 
 
 def evaluate(
@@ -39,7 +40,7 @@ def evaluate(
     from_: options.DataFormat = None,
     text_field: options.TextField = "text",
     label_field: options.LabelField = "label",
-    gold_field: options.GoldField = "rationale",
+    gold_field: options.GoldField = None,
     threshold: options.Threshold = None,
     device: Device = None,
     as_json: Json = False,
@@ -57,8 +58,10 @@ def evaluate(
     rationales, words are measured against them.
     """
     problems = Problems()
-    fields = Fields(text=text_field, label=label_field, gold=gold_field)
+    fields = Fields(text=text_field, label=label_field, gold=gold_field or _GOLD)
     read = list(read_labelled(texts, fields=fields, format=from_, on_problem=problems))
+    if gold_field is not None and all(each.gold is None for each in read):
+        raise InputError(f"no record has a gold rationale in the field {gold_field!r}")
     finder = load_rationales(model, device=device, quiet=quiet)
     known = _known(read, finder, problems)
     with shown(quiet=quiet) as progress:

@@ -44,12 +44,12 @@ LabelField = Annotated[
     str, typer.Option("--label-field", metavar="NAME", help="The field that holds the label.")
 ]
 GoldField = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--gold-field",
         metavar="NAME",
-        help="A field with gold rationales, as [[start, end], …] in characters, where there is "
-        "one.",
+        help="The field with gold rationales, a list of start and end in characters; by default "
+        "rationale, where there is one.",
     ),
 ]
 ModelFolder = Annotated[

@@ -124,6 +124,8 @@ def _text_of(record: dict[str, Any], fields: Fields, name: str, number: int) -> 
 def _label(value: object, field: str) -> str:
     if isinstance(value, str) and value.strip():
         return value.strip()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 1.0 and 1 are one label
     if isinstance(value, bool | int | float):
         return json.dumps(value)
     if value is None or value == "":
@@ -145,7 +147,8 @@ def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
     for start, end in bounds:
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= length:
             raise InputError(
-                f"field {field!r} has [{start}, {end}], outside a text of {length} characters"
+                f"field {field!r} has {json.dumps([start, end])}; start and end are whole numbers "
+                f"with 0 ≤ start < end ≤ {length}, the length of the text"
             )
     return tuple(bounds)
 

@@ -80,6 +80,9 @@ def _table_records(stream: IO[bytes], separator: str) -> Iterator[Record]:
                 continue
             if columns is None:
                 columns = row
+                if twice := [name for name in row if row.count(name) > 1]:
+                    yield number, InputError(f"two columns are called {twice[0]!r}")
+                    return
             elif any(_undecodable(cell) for cell in row):
                 yield number, InputError("not UTF-8")
             elif len(row) != len(columns):
