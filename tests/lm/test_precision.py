@@ -1,5 +1,6 @@
 """A precision is tried in another process, which may die of it."""
 
+import subprocess
 from contextlib import nullcontext
 
 import pytest
@@ -25,17 +26,30 @@ def test_a_precision_that_ends_the_process_is_refused(monkeypatch):
         check_precision("bfloat16", "cpu")
 
 
-def test_one_that_works_is_not_and_is_tried_once(monkeypatch):
-    monkeypatch.setattr(precision, "_TRIAL", "pass")
-    check_precision("bfloat16", torch.device("cpu"))
-    monkeypatch.setattr(precision, "_TRIAL", DIES)
-    check_precision("bfloat16", torch.device("cpu"))
+@pytest.fixture
+def trials(monkeypatch):
+    """The code of each trial; every one succeeds."""
+    seen = []
+
+    def run(command, **_):
+        seen.append(command[-1])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(precision.subprocess, "run", run)
+    return seen
 
 
-def test_float32_and_gpus_are_not_tried(monkeypatch):
-    monkeypatch.setattr(precision, "_TRIAL", DIES)
+def test_one_that_works_is_allowed_and_tried_once(trials):
+    for _ in range(2):
+        check_precision("bfloat16", torch.device("cpu"))
+    assert len(trials) == 1
+    assert "dtype=torch.bfloat16" in trials[0]
+
+
+def test_float32_and_gpus_are_not_tried(trials):
     check_precision("float32", "cpu")
     check_precision("bfloat16", "cuda")
+    assert trials == []
 
 
 def test_the_trial_is_a_step_of_training(monkeypatch):

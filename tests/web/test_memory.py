@@ -55,6 +55,16 @@ def test_it_is_given_back_no_more_than_once_in_a_while(monkeypatch):
     assert len(calls) == 2
 
 
-def test_where_the_library_has_no_such_thing_nothing_happens(monkeypatch):
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
-    FreedMemory().give_back()
+@pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
+def test_where_the_library_has_no_such_thing_nothing_is_asked_of_it(monkeypatch, error):
+    asked = []
+
+    def refuse(name):
+        asked.append(name)
+        raise error
+
+    monkeypatch.setattr(memory.ctypes, "CDLL", refuse)
+    freed = FreedMemory()
+    freed.give_back()
+    assert asked == [None]
+    assert freed._next == 0

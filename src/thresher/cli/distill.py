@@ -14,6 +14,7 @@ from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
 from thresher.cli.reading import words_of
+from thresher.cli.values import given
 from thresher.cli.work_folder import check_place
 
 if TYPE_CHECKING:
@@ -60,8 +61,7 @@ def distill(
     teacher = load_finder(Path(model), device=device, quiet=quiet)
     from thresher.entities.distillation import Distillation  # noqa: PLC0415 (torch)
 
-    given = {"epochs": epochs, "seed": seed}
-    settings = Distillation(**{name: value for name, value in given.items() if value is not None})
+    settings = Distillation(**given(epochs=epochs, seed=seed))
     with shown(quiet=quiet) as progress:
         sentences = [words for text in progress.counted(texts, "text") for words in words_of(text)]
         held_out = sentences[_EVERY - 1 :: _EVERY][:_MOST]

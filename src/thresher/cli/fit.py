@@ -14,6 +14,7 @@ from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
 from thresher.cli.reading import words_of
+from thresher.cli.values import given
 from thresher.cli.work_folder import check_place, kept_work, stored_sentences
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def fit(
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     settings = thresher.Settings(
-        **_given(
+        **given(
             epochs=epochs,
             seed=seed,
             contrast=contrast,
@@ -165,8 +166,3 @@ def _print(summary: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
 
 def _sentences(texts: Iterable["Document"]) -> Iterator[list[str]]:
     return (words for text in texts for words in words_of(text))
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    """The options that were given; the others are left to the library."""
-    return {name: value for name, value in values.items() if value is not None}

@@ -8,6 +8,7 @@ import typer
 import thresher
 from thresher.cli.progress import Progress
 from thresher.cli.reading import word_list
+from thresher.cli.values import given
 from thresher.errors import InputError
 from thresher.text.unspaced import knows_words
 
@@ -36,7 +37,7 @@ Surprisal = Annotated[
 
 
 def stated(
-    *, names: str | None, not_names: str | None, cldr: str | None, **given: Any
+    *, names: str | None, not_names: str | None, cldr: str | None, **others: Any
 ) -> dict[str, Any]:
     """Beliefs that were stated, without a look at the text; the others are left to the library."""
     known = frozenset() if names is None else word_list(names)
@@ -45,8 +46,8 @@ def stated(
 
         known |= cldr_names(cldr)
     if not_names is not None:
-        given["not_names"] = frozenset() if not_names == "none" else word_list(not_names)
-    return {"names": known} | {name: value for name, value in given.items() if value is not None}
+        others["not_names"] = frozenset() if not_names == "none" else word_list(not_names)
+    return {"names": known} | given(**others)
 
 
 def beliefs_about(

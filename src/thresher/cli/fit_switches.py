@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from thresher.cli.values import number, one_of, share, whole_number
+from thresher.cli.values import given, number, one_of, share, whole_number
 from thresher.errors import InputError
 
 UNITS = ("word", "subword")
@@ -134,23 +134,22 @@ def switches(
     """The settings that were given; one weight or rate is for all selectors, several for each."""
     from thresher.entities.switches import DualModels, FourierFilter  # noqa: PLC0415 (torch)
 
-    given = {name: value for name, value in dual.items() if value is not None}
+    several = given(**dual)
     rates = [None if rate == "none" else rate for rate in target_rate or []]
     if len(sparsity or []) > 1:
-        given["sparsity"] = tuple(sparsity or [])
+        several["sparsity"] = tuple(sparsity or [])
     if len(rates) > 1:
-        given["target_rates"] = tuple(rates)
+        several["target_rates"] = tuple(rates)
     together = (selectors or 1) > 1
-    if given and not together:
+    if several and not together:
         raise InputError(
             "several weights or rates, a relation or a divergence need --selectors of at least 2"
         )
-    chosen = {
-        "unit": unit,
-        "attention": attention,
-        "filter": filter_ and FourierFilter(**filter_._asdict()),
-        "dual": DualModels(selectors=selectors or 2, **given) if together else None,
-        "sparsity": sparsity[0] if sparsity and len(sparsity) == 1 else None,
-        "target_rate": rates[0] if len(rates) == 1 else None,
-    }
-    return {name: value for name, value in chosen.items() if value is not None}
+    return given(
+        unit=unit,
+        attention=attention,
+        filter=filter_ and FourierFilter(**filter_._asdict()),
+        dual=DualModels(selectors=selectors or 2, **several) if together else None,
+        sparsity=sparsity[0] if sparsity and len(sparsity) == 1 else None,
+        target_rate=rates[0] if len(rates) == 1 else None,
+    )

@@ -14,6 +14,7 @@ from thresher.cli.lm_reading import chosen_device, joined
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
+from thresher.cli.values import given
 from thresher.cli.work_folder import check_place, kept_work
 from thresher.errors import InputError
 
@@ -70,10 +71,10 @@ def train(
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     sizes = {"width": width, "layers": layers, "heads": heads, "context": context}
-    shape = Shape(causal=objective == "causal", **_given(**sizes, dropout=dropout))
+    shape = Shape(causal=objective == "causal", **given(**sizes, dropout=dropout))
     settings = TrainingSettings(
         decay_embeddings=not no_embedding_decay,
-        **_given(
+        **given(
             margin=margin,
             steps=steps,
             batch=batch,
@@ -122,11 +123,6 @@ def _trained(text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any) 
             raise _told_with_what_is_left(error, error.learned, folder) from error
         learned.write(folder)
     return learned
-
-
-def _given(**values: Any) -> dict[str, Any]:
-    """The options that were given; the others are left to the library."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 def _told_with_what_is_left(

@@ -12,6 +12,7 @@ from thresher.cli.options import Device, Json, Quiet
 from thresher.cli.output import print_line
 from thresher.cli.progress import shown
 from thresher.cli.reading import word_list
+from thresher.cli.values import given
 from thresher.cli.work_folder import check_place
 from thresher.rationales.labelled import Fields, read_labelled
 
@@ -110,11 +111,11 @@ def fit(
     problems.conclude()
 
 
-def _settings(share: float | None, sparsity: float | None, **given: Any) -> "RationaleSettings":
+def _settings(share: float | None, sparsity: float | None, **chosen: Any) -> "RationaleSettings":
     """Settings with the options that were given; a fixed weight takes the place of a share."""
     from thresher.rationales.settings import RationaleSettings  # noqa: PLC0415 (torch)
 
-    values = {name: value for name, value in given.items() if value is not None}
+    values = given(**chosen)
     if sparsity is not None:
         values |= {"sparsity": sparsity, "sparsity_target": None, "expected_rate": None}
     if share is not None:

@@ -1,7 +1,7 @@
 """What an option's value may be; a wrong one is answered with the right ones."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 
@@ -77,3 +77,8 @@ def stated_rate(*features: str) -> Callable[[str], StatedRate]:
         return StatedRate(read_feature(feature.strip()), share(rate.strip()))
 
     return read
+
+
+def given(**values: Any) -> dict[str, Any]:
+    """The options that were given; the others are left to the library."""
+    return {name: value for name, value in values.items() if value is not None}
