@@ -373,6 +373,19 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
     assert "(see thresher rationale fit --help)" in result.complaint
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--share", "1"], "--share must lie between 0 and 1, got 1"),
+        (["--from-scratch"], "--from-scratch is for --mode joint"),
+    ],
+)
+def test_options_that_cannot_mean_anything_are_refused(run, reviews, tmp_path, options, told):
+    result = run("rationale", "fit", reviews, "-o", tmp_path / "m", *options)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint
+
+
 @pytest.mark.parametrize("command", ["find", "eval"])
 def test_a_spoilt_or_missing_model_is_one_line(run, command, held_out, model, tmp_path):
     spoilt = tmp_path / "spoilt"

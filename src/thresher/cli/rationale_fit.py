@@ -14,6 +14,7 @@ from thresher.cli.progress import shown
 from thresher.cli.reading import word_list
 from thresher.cli.values import given
 from thresher.cli.work_folder import check_place
+from thresher.errors import InputError
 from thresher.rationales.labelled import Fields, read_labelled
 
 if TYPE_CHECKING:
@@ -62,6 +63,10 @@ def fit(
     learned from; the exit status is then 1.
     """
     check_place(output, force=force)
+    if from_scratch and mode != "joint":
+        raise InputError(
+            "--from-scratch is for --mode joint: otherwise there is no second training"
+        )
     settings = _settings(
         share,
         sparsity,
@@ -115,6 +120,8 @@ def _settings(share: float | None, sparsity: float | None, **chosen: Any) -> "Ra
     """Settings with the options that were given; a fixed weight takes the place of a share."""
     from thresher.rationales.settings import RationaleSettings  # noqa: PLC0415 (torch)
 
+    if share is not None and not 0 < share < 1:
+        raise InputError(f"--share must lie between 0 and 1, got {share:g}")
     values = given(**chosen)
     if sparsity is not None:
         values |= {"sparsity": sparsity, "sparsity_target": None, "expected_rate": None}
