@@ -65,7 +65,7 @@ def fit(
     check_place(output, force=force)
     if from_scratch and mode != "joint":
         raise InputError(
-            "--from-scratch is for --mode joint: otherwise there is no second training"
+            "--from-scratch is for --mode joint, where there is a head start to leave out"
         )
     settings = _settings(
         share,
