@@ -40,7 +40,7 @@ demo: $(INSTALLED)
 	@$(BIN)/thresher find examples/harbour.txt --to terminal
 
 test: $(INSTALLED)
-	@$(BIN)/python -m pytest
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(INSTALLED)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -74,6 +74,7 @@ _CANDIDATES = {
         "margin 0.6, no decay, rate 0.002": _FREE.with_(margin="0.6", learning_rate=0.002),
         "margin 0.6, no decay, rotary": _ROTARY.with_(margin="0.6"),
         "margin 0.5 to 2, no decay, rotary": _ROTARY.with_(margin="0.5:2"),
+        "standard, untied, rate 0.002": replace(_TWO.with_(learning_rate=0.002), tied=False),
     }.items()
 }
 
@@ -109,6 +110,7 @@ _FIVE = Row(
     shape={"layers": 6, "width": 384, "heads": 6, "context": 256},
     settings={"batch": 32, "steps": 1500, "evaluate_every": 100},
 )
+_FIVE_LONGER = _FIVE.with_(dropout=0.2, steps=2500)
 FIVE_LANGUAGES = Experiment(
     {
         "standard": _FIVE,
@@ -116,6 +118,8 @@ FIVE_LANGUAGES = Experiment(
         "margin 4": _FIVE.with_(margin="4"),
         "margin 6": _FIVE.with_(margin="6"),
         "margin 8": _FIVE.with_(margin="8"),
+        "standard, dropout 0.2": _FIVE_LONGER,
+        "margin 6, dropout 0.2": _FIVE_LONGER.with_(margin="6"),
     }
 )
 
