@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from thresher.encoders import static_subwords
+from thresher.encoders import subwords
 from thresher.encoders.protocol import Encoder, sentence_vectors, word_vectors
 from thresher.encoders.static import StaticEncoder, neighbours
 from thresher.encoders.static_files import as_saved, from_files, in_eight_bits, to_files
@@ -133,7 +133,7 @@ def test_a_batch_may_lack_sentences_words_or_tokens(encoder, sentences):
 
 
 def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder, monkeypatch):
-    monkeypatch.setattr(static_subwords, "REMEMBERED", 3)
+    monkeypatch.setattr(subwords, "REMEMBERED", 3)
     for sentences in (SENTENCES, [["Paris"]], SENTENCES, [["half \ud800", "Marie"]]):
         batch = encoder.batch(sentences)
         words = [word.casefold().encode(errors="replace").decode() for word in chain(*sentences)]

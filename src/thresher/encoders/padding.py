@@ -1,10 +1,18 @@
-"""Rows of tokens of different lengths as one batch."""
+"""Rows of tokens of different lengths as one batch, and how not to compute what fills them up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.windows import windows
+
+TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
+
+Numbers = NDArray[np.int64]
 
 
 def padded_batch(
@@ -29,6 +37,102 @@ def padded_batch(
         sentence_of_word=torch.repeat_interleave(_tensor(lengths)),
         sentences=len(lengths),
     )
+
+
+def batch_of_words(
+    ids: Numbers,
+    counts: Numbers,
+    lengths: Numbers,
+    *,
+    start: Sequence[int] = (),
+    end: Sequence[int] = (),
+    pad: int = 0,
+    room: int | None = None,
+    overlap: int = 0,
+) -> TokenBatch:
+    """Sentences whose words are tokens already, each window between `start` and `end`.
+
+    ids: (tokens,), of all words in turn   counts: (words,), tokens of each word
+    lengths: (sentences,), words of each sentence
+    room: the most tokens of a sentence in one window; neighbouring windows share `overlap`
+    """
+    sentence_of_word = np.repeat(np.arange(len(lengths)), lengths)
+    word = np.repeat(np.arange(len(counts)), counts)
+    tokens = np.bincount(sentence_of_word[word], minlength=len(lengths))
+    sentence, low, length = _windows(tokens, room=room, overlap=overlap)
+    row = np.repeat(np.arange(len(length)), length)
+    within = np.arange(length.sum()) - (np.cumsum(length) - length)[row]
+    source, column = low[row] + within, len(start) + within
+    filled = len(start) + length + len(end)
+    shape = (len(length), int(filled.max(initial=0)))
+    placed_ids, placed_word = np.full(shape, pad), np.full(shape, -1)
+    placed_ids[:, : len(start)] = start
+    placed_ids[row, column] = ids[source]
+    placed_word[row, column] = word[source]
+    for place, token in enumerate(end):
+        placed_ids[np.arange(len(length)), len(start) + length + place] = token
+    return TokenBatch(
+        ids=torch.from_numpy(placed_ids),
+        mask=torch.from_numpy((np.arange(shape[1]) < filled[:, None]).astype(np.int64)),
+        word=torch.from_numpy(placed_word),
+        sentence=torch.from_numpy(sentence),
+        sentence_of_word=torch.from_numpy(sentence_of_word),
+        sentences=len(lengths),
+    )
+
+
+def _windows(
+    tokens: Numbers, *, room: int | None, overlap: int
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each window its sentence, its first token among all, and its length: (windows,) each."""
+    first = np.cumsum(tokens) - tokens
+    if room is None or tokens.max(initial=0) <= room:
+        return np.arange(len(tokens)), first, tokens
+    bounds = [
+        (number, first[number] + low, high - low)
+        for number, length in enumerate(tokens.tolist())
+        for low, high in windows(length, size=room, overlap=overlap)
+    ]
+    sentence, low, length = np.array(bounds, dtype=np.int64).T
+    return sentence, low, length
+
+
+def encoded_by_length(
+    encode: Callable[[Tensor, Tensor], Tensor],
+    batch: TokenBatch,
+    *,
+    tokens_together: int | None = None,
+) -> Tensor:
+    """Equal to `encode(batch.ids, batch.mask)` where the mask is 1.
+
+    Windows of like length are encoded together and cut to the longest of them, so that little is
+    computed for padding.
+
+    encode: ids and mask, (windows, tokens), to vectors, (windows, tokens, width)
+    """
+    most = tokens_together or TOKENS_TOGETHER.get(batch.ids.device.type, 512)
+    lengths = batch.mask.sum(1).cpu().numpy()
+    hidden: Tensor | None = None
+    for rows in _of_like_length(lengths, most):
+        longest = int(lengths[rows].max())
+        index = torch.from_numpy(rows).to(batch.ids.device)
+        encoded = encode(batch.ids[index, :longest], batch.mask[index, :longest])
+        if hidden is None:
+            hidden = encoded.new_zeros(*batch.ids.shape, encoded.shape[-1])
+        hidden[index, :longest] = encoded
+    return encode(batch.ids, batch.mask) if hidden is None else hidden
+
+
+def _of_like_length(lengths: Numbers, most: int) -> list[Numbers]:
+    """Rows by length, at most so many tokens together, padding included."""
+    order = np.argsort(lengths, kind="stable")
+    parts, low = [], 0
+    for place in range(1, len(order) + 1):
+        full = place < len(order) and (place + 1 - low) * lengths[order[place]] > most
+        if full or place == len(order):
+            parts.append(order[low:place])
+            low = place
+    return parts
 
 
 def _tensor(values: Sequence[int] | Sequence[list[int]]) -> torch.Tensor:

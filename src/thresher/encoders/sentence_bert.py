@@ -5,19 +5,20 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 import torch
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from thresher.encoders.attention import attending_twin, incoming_and_outgoing
-from thresher.encoders.padding import padded_batch
+from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.subwords import Subwords
 from thresher.encoders.vocabulary import whole_words
-from thresher.encoders.windows import windows
 from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
@@ -45,6 +46,7 @@ class SentenceBert:
         self._device = torch.device(device)
         self._tokenizer, self._model = _load(str(name))
         self._words_to_tokens = _untruncated(self._tokenizer)
+        self._subwords = Subwords(self._words_to_tokens)
         self._model.to(self._device).eval().requires_grad_(False)
         layers = self._model.config.num_hidden_layers
         self._layer = math.ceil(layers * 2 / 3) if layer is None else layer
@@ -83,27 +85,24 @@ class SentenceBert:
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokens of case-folded words, in windows of at most 256."""
-        room = MOST_TOKENS - len(self._start) - len(self._end)
-        ids: list[list[int]] = []
-        word: list[list[int]] = []
-        sentence: list[int] = []
-        offset = 0
-        encodings = self._encodings([[each.casefold() for each in words] for words in sentences])
-        for number, (words, encoding) in enumerate(zip(sentences, encodings, strict=True)):
-            tokens, word_ids = encoding.ids, cast(list[int], encoding.word_ids)
-            for low, high in windows(len(tokens), size=room, overlap=OVERLAP):
-                ids.append([*self._start, *tokens[low:high], *self._end])
-                inside = [offset + each for each in word_ids[low:high]]
-                word.append([-1] * len(self._start) + inside + [-1] * len(self._end))
-                sentence.append(number)
-            offset += len(words)
-        lengths = [len(words) for words in sentences]
-        pad = self._tokenizer.pad_token_id or 0
-        return padded_batch(ids, word, sentence, lengths, pad=pad).to(self._device)
+        ids, counts = self._subwords.ids([word for words in sentences for word in words])
+        return batch_of_words(
+            ids,
+            counts,
+            np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences)),
+            start=self._start,
+            end=self._end,
+            pad=self._tokenizer.pad_token_id or 0,
+            room=MOST_TOKENS - len(self._start) - len(self._end),
+            overlap=OVERLAP,
+        ).to(self._device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
-        output = self._lower_layers(input_ids=batch.ids, attention_mask=batch.mask)
+        return encoded_by_length(self._read, batch)
+
+    def _read(self, ids: Tensor, mask: Tensor) -> Tensor:
+        output = self._lower_layers(input_ids=ids, attention_mask=mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
@@ -145,17 +144,6 @@ class SentenceBert:
         chosen = output.attentions if layer is None else output.attentions[-1:]
         shares = [incoming_and_outgoing(weights, batch.word) for weights in chosen]
         return torch.stack(shares).mean(0)
-
-    def _encodings(self, sentences: list[list[str]]) -> list[Encoding]:
-        try:
-            return self._words_to_tokens.encode_batch(
-                sentences, is_pretokenized=True, add_special_tokens=False
-            )
-        except TypeError:  # half of a surrogate pair is no character, though Python lets it be one
-            whole = [[each.encode("utf-8", "replace").decode() for each in s] for s in sentences]
-            return self._words_to_tokens.encode_batch(
-                whole, is_pretokenized=True, add_special_tokens=False
-            )
 
     def _closed_embedding(self) -> Tensor:
         """The mask token's embedding, or the mean of all where there is no mask token."""

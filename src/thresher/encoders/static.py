@@ -14,8 +14,9 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
-from thresher.encoders.static_subwords import Subwords
+from thresher.encoders.subwords import Subwords
 from thresher.encoders.vocabulary import whole_words
 
 NAME = "static"
@@ -80,23 +81,7 @@ class StaticEncoder(nn.Module):
         """A window for each sentence, however long, with no special tokens."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
         lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
-        sentence_of_word = np.repeat(np.arange(len(sentences)), lengths)
-        word = np.repeat(np.arange(len(counts)), counts)
-        row = sentence_of_word[word]
-        tokens = np.bincount(row, minlength=len(sentences))
-        column = np.arange(len(ids)) - (np.cumsum(tokens) - tokens)[row]
-        shape = (len(sentences), int(tokens.max(initial=0)))
-        placed_ids, placed_word = np.zeros(shape, dtype=np.int64), np.full(shape, -1)
-        placed_ids[row, column] = ids
-        placed_word[row, column] = word
-        return TokenBatch(
-            ids=torch.from_numpy(placed_ids),
-            mask=torch.from_numpy((placed_word >= 0).astype(np.int64)),
-            word=torch.from_numpy(placed_word),
-            sentence=torch.arange(len(sentences)),
-            sentence_of_word=torch.from_numpy(sentence_of_word),
-            sentences=len(sentences),
-        ).to(self.device)
+        return batch_of_words(ids, counts, lengths).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """For each token the vector of its word among its neighbours."""

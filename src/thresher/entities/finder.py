@@ -32,7 +32,7 @@ from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.words import segment
 
-_WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
+_WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _READ_TOGETHER = 2048  # sentences that a teacher reads at a time
 
 __all__ = ["EntityFinder", "Reading"]
@@ -203,13 +203,16 @@ class EntityFinder(TextFinder, HubModel):
 
     def gate_scores(self, sentences: Document) -> list[Scores]:
         """P(open) of each word, the largest of its subwords: (words,) for each sentence."""
-        rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
         most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
-        for indices in batches_by_length(sentences, words_per_batch=most):
+        batches = list(batches_by_length(sentences, words_per_batch=most))
+        # None of these is waited for, so that a GPU works while the next batch is made.
+        opened = [self.gates([sentences[i] for i in each]).prob_open() for each in batches]
+        rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
+        for indices, values in zip(batches, opened, strict=True):
             group = [sentences[i] for i in indices]
             units = Units.of(self.model.features, self.encoder, group)
-            opened = units.largest(self.gates(group).prob_open().cpu().numpy())
-            ends = np.cumsum([len(sentences[i]) for i in indices])
-            for i, row in zip(indices, np.split(opened, ends[:-1]), strict=True):
+            ends = np.cumsum([len(words) for words in group])
+            of_words = units.largest(values.cpu().numpy())
+            for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
                 rows[i] = row
         return rows

@@ -1,0 +1,87 @@
+"""Rows of tokens as batches, and encoding them by length."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from thresher.encoders.padding import batch_of_words, encoded_by_length, padded_batch
+from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.windows import windows
+
+START, END, PAD = [101], [102], 7
+SENTENCES = st.lists(st.lists(st.lists(st.integers(200, 999), max_size=4), max_size=9), max_size=6)
+
+
+def by_lists(sentences: list[list[list[int]]], *, room: int, overlap: int) -> TokenBatch:
+    """What `batch_of_words` says it makes, token by token."""
+    ids, word, sentence, offset = [], [], [], 0
+    for number, words in enumerate(sentences):
+        tokens = [token for each in words for token in each]
+        owner = [offset + i for i, each in enumerate(words) for _ in each]
+        for low, high in windows(len(tokens), size=room, overlap=overlap):
+            ids.append([*START, *tokens[low:high], *END])
+            word.append([-1, *owner[low:high], -1])
+            sentence.append(number)
+        offset += len(words)
+    return padded_batch(ids, word, sentence, list(map(len, sentences)), pad=PAD)
+
+
+def by_words(sentences: list[list[list[int]]], *, room: int, overlap: int) -> TokenBatch:
+    words = [word for each in sentences for word in each]
+    return batch_of_words(
+        np.array([token for word in words for token in word], dtype=np.int64),
+        np.array(list(map(len, words)), dtype=np.int64),
+        np.array(list(map(len, sentences)), dtype=np.int64),
+        start=START,
+        end=END,
+        pad=PAD,
+        room=room,
+        overlap=overlap,
+    )
+
+
+@given(SENTENCES, st.integers(3, 20))
+def test_a_batch_of_words_is_the_batch_of_their_tokens(
+    sentences: list[list[list[int]]], room: int
+) -> None:
+    expected = by_lists(sentences, room=room, overlap=2)
+    got = by_words(sentences, room=room, overlap=2)
+    shape = expected.ids.shape if sentences else (0, 2)  # no row has a length of its own then
+    for name in ("ids", "mask", "word"):
+        assert torch.equal(getattr(got, name).reshape(shape), getattr(expected, name).view(shape))
+    assert torch.equal(got.sentence, expected.sentence)
+    assert torch.equal(got.sentence_of_word, expected.sentence_of_word)
+    assert got.sentences == len(sentences)
+
+
+class Running:
+    """Each token's vector is the sum of the ids up to it; counts what it was asked to compute."""
+
+    def __init__(self) -> None:
+        self.computed = 0
+
+    def __call__(self, ids: Tensor, mask: Tensor) -> Tensor:
+        self.computed += ids.numel()
+        return (ids * mask).cumsum(1)[..., None].expand(-1, -1, 3).double()
+
+
+@given(SENTENCES, st.integers(1, 30))
+def test_encoding_by_length_changes_no_token(
+    sentences: list[list[list[int]]], together: int
+) -> None:
+    batch = by_words(sentences, room=8, overlap=2)
+    inside = batch.mask.bool()
+    got = encoded_by_length(Running(), batch, tokens_together=together)
+    assert got.shape == (*batch.ids.shape, 3)
+    assert torch.equal(got[inside], Running()(batch.ids, batch.mask)[inside])
+
+
+@pytest.mark.parametrize(("together", "computed"), [(1, 6 + 3 + 3), (9, 6 + 6), (100, 18)])
+def test_padding_is_computed_only_where_rows_are_together(together: int, computed: int) -> None:
+    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], room=8, overlap=2)
+    encode = Running()
+    encoded_by_length(encode, batch, tokens_together=together)
+    assert encode.computed == computed
