@@ -1,0 +1,99 @@
+"""Reviews whose label hangs on one word, a tiny encoder that knows their words, and a model."""
+
+import json
+import random
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from thresher.cli import main
+
+_GOOD, _BAD = "lovely superb tasty".split(), "awful rude stale".split()
+_FILLERS = "the soup and a waiter came with bread to our table near window on monday".split()
+
+
+@pytest.fixture(autouse=True)
+def _encoder_loaded_once():
+    """These tests load a tiny encoder of their own."""
+
+
+@pytest.fixture(scope="session")
+def encoder(tmp_path_factory):
+    """A BERT of one layer whose embeddings tell words apart."""
+    folder = tmp_path_factory.mktemp("tiny")
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    ids = {word: i for i, word in enumerate([*special, *_GOOD, *_BAD, *_FILLERS, "."])}
+    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, **dict(zip(names, special, strict=True))
+    ).save_pretrained(folder)
+    config = BertConfig(
+        vocab_size=len(ids),
+        hidden_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = BertModel(config)
+        torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
+        model.save_pretrained(folder)
+    return folder
+
+
+def _records(count, *, seed=0):
+    draw = random.Random(seed)
+    found = []
+    for _ in range(count):
+        label = draw.choice(["good", "bad"])
+        words = draw.choices(_FILLERS, k=draw.randint(4, 6))
+        cue = draw.choice(_GOOD if label == "good" else _BAD)
+        words.insert(draw.randint(0, len(words)), cue)
+        text = " ".join(words) + "."
+        at = text.index(cue)
+        found.append({"text": text, "label": label, "rationale": [[at, at + len(cue)]]})
+    return found
+
+
+def _write_jsonl(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def records():
+    """A function of a count: reviews whose label hangs on one word."""
+    return _records
+
+
+@pytest.fixture
+def write_jsonl():
+    """A function of a path and rows, which returns the path."""
+    return _write_jsonl
+
+
+@pytest.fixture(scope="session")
+def reviews(tmp_path_factory):
+    return _write_jsonl(tmp_path_factory.mktemp("reviews") / "reviews.jsonl", _records(120))
+
+
+@pytest.fixture(scope="session")
+def held_out(tmp_path_factory):
+    return _write_jsonl(tmp_path_factory.mktemp("reviews") / "test.jsonl", _records(40, seed=1))
+
+
+@pytest.fixture(scope="session")
+def model(reviews, encoder, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "model"
+    arguments = ["rationale", "fit", reviews, "-o", folder, "--encoder", encoder]
+    arguments += ["--quiet", "--steps", "120", "--share", "0.15"]
+    assert main([str(each) for each in arguments]) == 0
+    return folder

@@ -1,0 +1,122 @@
+"""What can be wrong with what is typed after thresher rationale, and with what it reads."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize("command", ["fit", "find", "eval"])
+def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
+    run, command, model, encoder, tmp_path, records
+):
+    path = tmp_path / "some.jsonl"
+    good = "".join(json.dumps(row) + "\n" for row in records(30))
+    path.write_text(good + "{broken\n" + json.dumps({"text": "", "label": "good"}) + "\n")
+    given = {
+        "fit": ["-o", tmp_path / "m", "--encoder", encoder, "--steps", "3", "--quiet"],
+        "find": ["--model", model],
+        "eval": ["--model", model, "--json"],
+    }[command]
+    result = run("rationale", command, path, *given)
+    assert result.status == 1
+    assert f"thresher: {path} line 31: not JSON in UTF-8\n" in result.err
+    assert f"thresher: {path} line 32: the text is empty\n" in result.err
+    assert "2 problems with the input, told above; the rest was read" in result.err
+    assert (tmp_path / "m").exists() if command == "fit" else result.out
+
+
+BAD_FIT = {  # rows, or how many good ones; options; what is told
+    "missing label column": ([{"text": "Fine.", "stars": 5}] * 30, [], "has no field 'label'"),
+    "single class": ([{"text": "Fine.", "label": "a"}] * 30, [], "every text has the label 'a'"),
+    "too few": (5, [], "5 texts are too few to learn from; give 20"),
+    "too few samples": (
+        30,
+        ["--estimator", "reinforce", "--baseline", "others"],
+        "samples must be at least 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FIT)
+def test_what_cannot_be_learned_from_is_one_line_and_nothing_is_left(
+    run, encoder, tmp_path, kind, records, write_jsonl
+):
+    rows, given, told = BAD_FIT[kind]
+    path = write_jsonl(tmp_path / "some.jsonl", records(rows) if isinstance(rows, int) else rows)
+    place = ["-o", tmp_path / "m", "--encoder", encoder]
+    result = run("rationale", "fit", path, *place, *given)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["some.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--mode", "frozn", "'frozn' is not one of frozen, joint; did you mean frozen?"),
+        ("--estimator", "path", "is not one of pathwise, reinforce"),
+        ("--baseline", "mean", "is not one of none, average, others"),
+        ("--form", "hard", "is not one of continuous, stretched, thresholded"),
+        ("--gates-at", "top", "is not one of input, pool"),
+        ("--from", "xml", "is not one of jsonl, csv, tsv, lines"),
+        ("--share", "2", "'2' is not a number from 0 to 1"),
+        ("--sparsity", "-1", "is not a number at least 0"),
+        ("--steps", "0", "is not a whole number of at least 1"),
+        ("--samples", "x", "is not a whole number of at least 1"),
+    ],
+)
+def test_an_unknown_value_is_answered_with_the_right_ones(
+    run, reviews, tmp_path, option, value, told
+):
+    result = run("rationale", "fit", reviews, "-o", tmp_path / "m", option, value)
+    assert result.status == 2
+    assert told in result.complaint
+    assert "(see thresher rationale fit --help)" in result.complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--share", "0"], "--share must lie between 0 and 1, got 0"),
+        (["--share", "1"], "--share must lie between 0 and 1, got 1"),
+        (["--from-scratch"], "--from-scratch is for --mode joint"),
+    ],
+)
+def test_options_that_cannot_mean_anything_are_refused(run, reviews, tmp_path, options, told):
+    result = run("rationale", "fit", reviews, "-o", tmp_path / "m", *options)
+    assert (result.status, result.out) == (1, "")
+    assert told in result.complaint
+
+
+@pytest.mark.parametrize("command", ["find", "eval"])
+def test_a_spoilt_or_missing_model_is_one_line(run, command, held_out, model, tmp_path):
+    spoilt = tmp_path / "spoilt"
+    spoilt.mkdir()
+    for file in model.iterdir():
+        (spoilt / file.name).write_bytes(file.read_bytes())
+    (spoilt / "weights.safetensors").write_bytes(b"\0" * 50)
+    for folder, told in ((spoilt, "was changed after"), (tmp_path / "none", "there is no model")):
+        result = run("rationale", command, held_out, "--model", folder)
+        assert (result.status, result.out) == (1, "")
+        assert told in result.complaint
+
+
+def test_a_model_that_is_there_is_replaced_only_when_asked(run, reviews, encoder, tmp_path):
+    place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--steps", "3"]
+    assert run("rationale", "fit", reviews, *place).status == 0
+    again = run("rationale", "fit", reviews, *place)
+    assert (again.status, "add --force to replace it" in again.complaint) == (1, True)
+    assert run("rationale", "fit", reviews, *place, "--force").status == 0
+
+
+def test_a_missing_file_and_a_missing_word_list_are_told(run, reviews, tmp_path):
+    result = run("rationale", "fit", tmp_path / "none.csv", "-o", tmp_path / "m")
+    assert result.complaint == f"no such file: {tmp_path / 'none.csv'}"
+    result = run(
+        "rationale", "fit", reviews, "-o", tmp_path / "m", "--likely", tmp_path / "none.txt"
+    )
+    assert result.complaint == f"no such file: {tmp_path / 'none.txt'}"
+    assert list(tmp_path.iterdir()) == []
+
+
+# Help
