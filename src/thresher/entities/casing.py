@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import lru_cache
 
 import regex
 
+_REMEMBERED = 1 << 16  # words; of running text few are new
 _SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
 _ADDRESS = regex.compile(
     r"@\w | (?:https?|ftp):// | www\. | [^\s@]+@[^\s@]+\.\w | &\#?\w+; | "
@@ -47,17 +49,20 @@ def is_capitalised(word: str) -> bool:
     return _own_casing(word) is Casing.CAPITAL
 
 
+@lru_cache(_REMEMBERED)
 def is_address(word: str) -> bool:
     """Whether the word is a URL, an e-mail address, a user's handle or a character entity."""
     # Nearly all words are letters alone: asking that first is several times faster.
     return not word.isalpha() and _ADDRESS.match(word) is not None
 
 
+@lru_cache(_REMEMBERED)
 def has_letters(word: str) -> bool:
     """Whether there is any letter in the word."""
     return any(map(str.isalpha, word))
 
 
+@lru_cache(_REMEMBERED)
 def _own_casing(word: str) -> Casing:
     if is_address(word):
         return Casing.SILENT

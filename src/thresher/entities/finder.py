@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -185,20 +186,25 @@ class EntityFinder(TextFinder, HubModel):
 
     def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
         """Documents share batches of like length; what is seen of a word is seen in its own."""
-        gates = iter(self.gate_scores([words for each in documents for words in each]))
-        return [self.readings(each, [next(gates) for _ in each]) for each in documents]
+        gates = self.gate_scores([words for each in documents for words in each])
+        readings = iter(self._readings(documents, gates))
+        return [list(islice(readings, len(each))) for each in documents]
 
     def readings(self, sentences: Document, gates: Sequence[Scores]) -> list[Reading]:
         """`read` where P(open) of each word is known already, (words,) for each sentence."""
+        return self._readings([sentences], gates)
+
+    def _readings(self, documents: Sequence[Document], gates: Sequence[Scores]) -> list[Reading]:
         if not gates:
             return []
         not_names = self.model.not_names
-        seen = Observations.of(sentences, ordinary=self.model.ordinary, not_names=not_names)
+        seen = Observations.of_texts(documents, ordinary=self.model.ordinary, not_names=not_names)
         scores = self.model.trust.combine(np.concatenate(gates), seen)
         rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
+        every = (words for sentences in documents for words in sentences)
         return [
             Reading(words, row, candidates(words, row, not_names=not_names))
-            for words, row in zip(sentences, rows, strict=True)
+            for words, row in zip(every, rows, strict=True)
         ]
 
     def gate_scores(self, sentences: Document) -> list[Scores]:

@@ -49,18 +49,29 @@ class Observations:
     def of(
         cls, sentences: Sequence[Sequence[str]], *, ordinary: Set[str], not_names: Set[str]
     ) -> "Observations":
-        """Look at every word of the sentences."""
-        again = np.array(repeated(sentences, ordinary), dtype=np.bool_)
-        case = np.array(
-            [seen for words in sentences for seen in _visible_casing(words)], dtype=np.int8
+        """Look at every word of the sentences of a text."""
+        return cls.of_texts([sentences], ordinary=ordinary, not_names=not_names)
+
+    @classmethod
+    def of_texts(
+        cls,
+        texts: Sequence[Sequence[Sequence[str]]],
+        *,
+        ordinary: Set[str],
+        not_names: Set[str],
+    ) -> "Observations":
+        """`of` for one text after the other; a word comes again only in its own."""
+        again = np.array(
+            [seen for sentences in texts for seen in repeated(sentences, ordinary)], dtype=np.bool_
         )
+        every = [words for sentences in texts for words in sentences]
+        case = np.array([seen for words in every for seen in _visible_casing(words)], dtype=np.int8)
         case[again & (case == Casing.LOWER)] = Casing.SILENT
         return cls(
             casing=case,
             repeated=again,
             possible=np.array(
-                [_possible(word, not_names) for words in sentences for word in words],
-                dtype=np.bool_,
+                [_possible(word, not_names) for words in every for word in words], dtype=np.bool_
             ),
         )
 
