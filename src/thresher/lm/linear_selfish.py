@@ -13,6 +13,9 @@ from thresher.lm.reductions import reduce_rows, row_counts
 from thresher.lm.survivors import check_margin
 from thresher.lm.targets import check_label_smoothing, check_targets
 
+# So little is done before the many kernels of the other implementation are launched.
+FEW_LOGITS, SMALL_WEIGHT = 2**22, 2**26
+
 
 def linear_selfish_cross_entropy(
     input: Tensor,
@@ -37,7 +40,7 @@ def linear_selfish_cross_entropy(
     implementation: "chunked" is plain torch, for any device and dtype, and makes all logits again
     for the gradients. "triton" records the survivors in one pass over the logits and computes
     gradients from these alone; it serves float16, bfloat16 and float32 on CUDA devices, where it is
-    the default.
+    the default unless there are at most `FEW_LOGITS` of a `SMALL_WEIGHT`.
 
     input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
     target: (positions,)   margin: a number, or one for each position
@@ -78,6 +81,8 @@ def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleTy
 
 def _suits_triton(input: Tensor, weight: Tensor) -> bool:
     if not (input.is_cuda and weight.is_cuda and find_spec("triton")):
+        return False
+    if len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT:
         return False
     dtype = torch.promote_types(input.dtype, weight.dtype)
     halves = dtype in (torch.float16, torch.bfloat16) and wide_products()

@@ -1,6 +1,7 @@
 """How many tokens survive the margin, and what they are worth; beside the loss, never within it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,22 +10,23 @@ from torch.nn import functional
 
 from thresher.lm.kernels.chunked import TILE_ELEMENTS
 from thresher.lm.logit_scale import check_scale, scale_logits
+from thresher.lm.popularity import Group
 from thresher.lm.survivors import below_threshold, check_margin
 from thresher.lm.targets import check_targets
 
 
 @dataclass(frozen=True)
-class SelfishStatistics:
+class RowStatistics:
     """One number for each position that is not ignored.
 
     survivors: (rows,), how many tokens survive   entropy: (rows,), nats, of the softmax over them
-    mass: (rows,), what the full softmax gives them   loss: (rows,), the margin loss, nats
+    loss: (rows,), the margin loss, nats   target: (rows,)
     """
 
     survivors: Tensor
     entropy: Tensor
-    mass: Tensor
     loss: Tensor
+    target: Tensor
     vocabulary: int
 
     @property
@@ -44,6 +46,20 @@ class SelfishStatistics:
         rows = max(1, round(share * len(self.survivors)))
         heaviest = self.survivors.double().sort(descending=True).values[:rows]
         return (heaviest.sum() / self.survivors.sum()).item()
+
+    def loss_by_group(self, groups: Sequence[Group]) -> list[float]:
+        """The mean loss over rows whose target is in each group, NaN where there is none."""
+        return [
+            self.loss[torch.isin(self.target, group.tokens.to(self.target.device))].mean().item()
+            for group in groups
+        ]
+
+
+@dataclass(frozen=True)
+class SelfishStatistics(RowStatistics):
+    """And what needs all logits: mass: (rows,), what the full softmax gives the survivors."""
+
+    mass: Tensor
 
 
 @torch.no_grad()
@@ -80,6 +96,7 @@ def selfish_statistics(
         entropy=torch.special.entr(p).sum(1),
         mass=log_kept.exp(),
         loss=log_kept - log_p.gather(1, target[:, None])[:, 0],
+        target=target,
         vocabulary=input.shape[1],
     )
 
@@ -123,5 +140,6 @@ def linear_selfish_statistics(
         entropy=torch.cat([part.entropy for part in parts]),
         mass=torch.cat([part.mass for part in parts]),
         loss=torch.cat([part.loss for part in parts]),
+        target=torch.cat([part.target for part in parts]),
         vocabulary=weight.shape[0],
     )

@@ -16,19 +16,18 @@ from thresher.lm.selfish import selfish_cross_entropy
 
 # How rows are treated, whatever the kernels would choose for so few of them.
 PLANS = {
-    "light": Plan(columns=32, recorded_share=1, full_share=2, light_share=2),
-    "heavy": Plan(columns=32, recorded_share=1, full_share=2, light_share=0, dense_multiple=4),
+    "light": Plan(columns=32, recorded_share=2, light_share=1),
+    "heavy": Plan(columns=32, recorded_share=2, light_share=0, dense_multiple=4),
     "full": Plan(columns=32, recorded_share=0, dense_multiple=4, remade_elements=50),
     "mixed": Plan(
         columns=16,
-        rows=8,
-        recorded_share=1,
-        full_share=0.4,
-        full_slack=0.1,
+        logits_elements=128,
+        recorded_share=0.35,
         light_share=0.15,
         dense_multiple=2,
+        gradient_elements=200,
     ),
-    "default": Plan(),
+    "default": Plan(columns=256),  # 4096 would be many steps of an interpreter
 }
 GRID = {
     "dtype": [torch.float32, torch.float16],
@@ -207,8 +206,8 @@ def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
         return triton_loss(hidden, weight, target, bias=bias, margin=2.0)
 
     results = []
-    for share in (1, 0.1, 0):
-        use(monkeypatch, Plan(columns=32, recorded_share=share, full_share=2))
+    for share in (2, 0.1, 0):
+        use(monkeypatch, Plan(columns=32, recorded_share=share))
         results.append(value_and_gradients(loss, *inputs))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
@@ -217,7 +216,7 @@ def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
 
 def test_gradients_can_be_asked_for_twice(monkeypatch):
     """Also where the record lends its memory."""
-    use(monkeypatch, Plan(columns=128, recorded_share=1, full_share=0, full_slack=0))
+    use(monkeypatch, Plan(columns=128, recorded_share=1 / 4, most_full=0))
     hidden, weight, _, target = random_case(positions=5, vocabulary=128)
     weight.requires_grad_()
     loss = triton_loss(hidden, weight, target, margin=3.0)

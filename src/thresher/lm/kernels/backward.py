@@ -1,9 +1,9 @@
 """The backward pass: exact gradients from the record of survivors.
 
-Light rows are gathered first, all at once. Then the vocabulary is taken a chunk at a time, and the
-dense rows are two matrix products of each. All sums are in float32; where light and dense rows both
-give to a row of the weight's gradient, the first part is rounded to its dtype before the second is
-added. No sum depends on the order in which programs run.
+Light rows are gathered first, all at once. Then the vocabulary is taken some chunks at a time, and
+the dense rows are two matrix products of each. All sums are in float32; where light and dense rows
+both give to a row of the weight's gradient, the first part is rounded to its dtype before the
+second is added. No sum depends on the order in which programs run.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from torch import Tensor
 
 from thresher.lm.kernels.dense_rows import DenseRows
 from thresher.lm.kernels.light_rows import gather_sums, lists_by_row, lists_by_token
-from thresher.lm.kernels.plan import Plan, spans
+from thresher.lm.kernels.plan import Plan
+from thresher.lm.kernels.popular_tokens import take_popular_tokens
 from thresher.lm.kernels.recording import Layer, Record
 from thresher.lm.kernels.row_groups import RowGroups, row_groups
 
@@ -64,20 +65,27 @@ def _gather_light_rows(
     needs: Needs,
 ) -> None:
     """What light rows give to every token, and to their own inputs; other inputs stay empty."""
+    vocabulary, dtype = layer.weight.shape[0], layer.input.dtype
     by_row, owners = lists_by_row(record, layer, terms, groups, plan)
+    by_token = lists_by_token(by_row, owners, vocabulary)
+    popular, by_token = take_popular_tokens(by_row, by_token, vocabulary, dtype, plan)
     if needs.input:
         found.input = torch.empty_like(layer.input)
-        rows = groups.order[groups.dense :]
-        gather_sums(by_row, layer.weight, groups.scale, out=found.input, rows=rows)
-    by_token = lists_by_token(by_row, owners, layer.weight.shape[0])
-    del by_row, owners  # before the largest of all is made
-    if needs.weight:
-        found.weight = torch.empty_like(layer.weight)
-        gather_sums(by_token, layer.input, groups.scale, out=found.weight)
+        begun = popular.input_sums(layer.weight)
+        gather_sums(by_row, layer.weight, groups.scale, out=found.input, begun=begun)
+        del begun
     if needs.bias:
-        found.bias = terms.new_empty(layer.weight.shape[0])
+        found.bias = terms.new_empty(vocabulary)
         ones = terms.new_ones(layer.input.shape[0], 1)
         gather_sums(by_token, ones, groups.scale, out=found.bias)
+        found.bias[popular.tokens] = popular.bias_gradient(groups.scale)
+    if needs.weight:
+        of_popular = popular.weight_gradient(layer.input[by_row.owner], groups.scale)
+        tokens = popular.tokens
+        del by_row, owners, popular  # before the largest of all is made
+        found.weight = torch.empty_like(layer.weight)
+        gather_sums(by_token, layer.input, groups.scale, out=found.weight)
+        found.weight[tokens] = of_popular
 
 
 def _multiply_dense_rows(
@@ -96,8 +104,7 @@ def _multiply_dense_rows(
         found.weight = torch.empty_like(layer.weight)
     if needs.bias and found.bias is None:
         found.bias = terms.new_zeros(layer.weight.shape[0])
-    for number, columns in enumerate(spans(layer.weight.shape[0], rows.columns)):
-        gradient = rows.logit_gradient(number, columns)
+    for columns, gradient in rows.logit_gradients():
         if needs.input:
             rows.add_to_input(gradient, columns)
         if found.weight is not None:
@@ -105,5 +112,6 @@ def _multiply_dense_rows(
             grad_rows.addmm_(gradient.T, rows.input, beta=int(begun), alpha=groups.scale)
         if found.bias is not None:
             found.bias[columns].add_(gradient.sum(0, dtype=torch.float32), alpha=groups.scale)
+        del gradient  # it would live on after the last one
     if needs.input:
         found.input = rows.put_input(found.input)

@@ -14,40 +14,46 @@ TOO_FAR = tl.constexpr(65535.0)  # a larger u has more than 5 bits of exponent
 
 
 @triton.jit
-def scaled(x, temperature, softcap, HAS_SOFTCAP: tl.constexpr):
-    """z = softcap·tanh(x / softcap) / temperature."""
+def scaled(x, sharpness, softcap, HAS_SOFTCAP: tl.constexpr):
+    """z = sharpness·softcap·tanh(x / softcap); a sharpness is 1 / temperature."""
     if HAS_SOFTCAP:
         x = softcap * (2 * tl.sigmoid(2 * x / softcap) - 1)
-    return x / temperature
+    return x * sharpness  # a division would take most of the time
 
 
 @triton.jit
 def logit_gradient(
     z,
     token,
-    target,
-    z_target,
-    lse,
-    pull,
-    own,
-    even,
-    class_weight,
     mask,
-    temperature,
+    row,
+    target,
+    terms,
+    positions,
+    class_weight,
+    sharpness,
     softcap,
     HAS_SOFTCAP: tl.constexpr,
     SMOOTHED: tl.constexpr,
 ):
-    """(pull·p − own·[token = target] − even·w)·∂z/∂x of survivors."""
-    is_target = token == target
-    z = tl.where(is_target, z_target, z)
+    """(pull·p − own·[token = target] − even·w)·∂z/∂x of survivors of one row.
+
+    terms: (6, positions), z_target, threshold, lse, pull, own, even
+    """
+    terms += row
+    is_target = token == tl.load(target + row)
+    z = tl.where(is_target, tl.load(terms), z)
+    lse = tl.load(terms + 2 * positions)
+    pull = tl.load(terms + 3 * positions)
+    own = tl.load(terms + 4 * positions)
     gradient = pull * tl.exp(z - lse) - tl.where(is_target, own, 0.0)
     if SMOOTHED:
+        even = tl.load(terms + 5 * positions)
         gradient -= even * tl.load(class_weight + token, mask=mask, other=0.0)
     if HAS_SOFTCAP:
-        capped = z * temperature / softcap
+        capped = z / (sharpness * softcap)
         gradient *= 1 - capped * capped
-    return gradient / temperature
+    return gradient * sharpness
 
 
 @triton.jit

@@ -22,12 +22,14 @@ GATHER_WARPS = 4
 
 @dataclass(frozen=True)
 class Lists:
-    """For each group, which vectors it sums and by what factor: those from its offset to the next.
+    """What is summed up where: out[owner] = Σ factor·vectors[index] over a list's entries.
 
-    offsets: (groups + 1,)   index, factor: (entries,), int32 and float32
+    owner, begin, end: (lists,)   index, factor: (entries,), int32 and float32; no entry at −1
     """
 
-    offsets: Tensor
+    owner: Tensor
+    begin: Tensor
+    end: Tensor
     index: Tensor
     factor: Tensor
 
@@ -35,17 +37,19 @@ class Lists:
 def lists_by_row(
     record: Record, layer: Layer, terms: Tensor, groups: RowGroups, plan: Plan
 ) -> tuple[Lists, Tensor]:
-    """The tokens that survive in each light row, in the order of the rows; and each entry's row."""
+    """The tokens that survive in each light row, longest lists first; and each entry's row."""
     rows = groups.order[groups.dense :]
     offsets = torch.zeros(len(rows) + 1, dtype=torch.int64, device=rows.device)
-    offsets[1:] = record.survivors[rows].cumsum(0)
-    index = torch.empty(groups.listed, dtype=torch.int32, device=rows.device)
-    owners, factor = torch.empty_like(index), torch.empty_like(index, dtype=torch.float32)
+    torch.cumsum(record.survivors[rows], 0, out=offsets[1:])
     # Rows that were rounded up to dense ones leave the end unused: no token, no weight.
-    index.fill_(layer.weight.shape[0])
+    index = torch.full(
+        (groups.listed,), layer.weight.shape[0], dtype=torch.int32, device=rows.device
+    )
+    owners, factor = torch.empty_like(index), torch.empty_like(index, dtype=torch.float32)
     if groups.listed:
         _list_rows[(len(rows),)](
             record.entries,
+            *record.entries.shape,
             record.starts,
             record.lengths,
             terms if layer.class_weight is None else layer.class_weight,
@@ -65,38 +69,44 @@ def lists_by_row(
             num_warps=1,
             **layer.scale,
         )
-    return Lists(offsets, index, factor), owners
+    return Lists(rows, offsets[:-1], offsets[1:], index, factor), owners
 
 
 def lists_by_token(by_row: Lists, owners: Tensor, vocabulary: int) -> Lists:
-    """The light rows in which each token survives, in the order in which they are listed by row."""
+    """The light rows in which each token survives, in the order in which they are listed by row.
+
+    The longest lists come first, as the last ones would be waited for.
+    """
     index, order = by_row.index.sort(stable=True)
     tokens = torch.arange(vocabulary + 1, dtype=torch.int32, device=index.device)
     offsets = torch.searchsorted(index, tokens)
-    return Lists(offsets, owners[order], by_row.factor[order])
+    owner = offsets.diff().argsort(descending=True, stable=True)
+    return Lists(owner, offsets[owner], offsets[owner + 1], owners[order], by_row.factor[order])
 
 
 def gather_sums(
-    lists: Lists, vectors: Tensor, scale: float, *, out: Tensor, rows: Tensor | None = None
+    lists: Lists, vectors: Tensor, scale: float, *, out: Tensor, begun: Tensor | None = None
 ) -> None:
-    """out[rows[i]] = scale·Σ factor·vectors[index] over the list i, summed in float32.
+    """out[owner] = scale·(begun + Σ factor·vectors[index]) of each list, summed in float32.
 
-    vectors: (…, width)   rows: (groups,), 0 … without it   out: (…, width)
+    vectors, out: (…, width)   begun: (lists, width), float32, 0 without it
     """
-    groups, width = len(lists.offsets) - 1, vectors.shape[1]
-    if not groups:
+    many, width = len(lists.owner), vectors.shape[1]
+    if not many:
         return
     block = min(GATHER_WIDTH, triton.next_power_of_2(width))
-    _gather_sums[(groups, triton.cdiv(width, block))](
-        lists.offsets,
+    _gather_sums[(many, triton.cdiv(width, block))](
+        lists.owner,
+        lists.begin,
+        lists.end,
         lists.index,
         lists.factor,
         vectors,
+        out if begun is None else begun,
         scale,
         out,
-        out if rows is None else rows,
         width,
-        HAS_ROWS=rows is not None,
+        BEGUN=begun is not None,
         MANY=GATHERED,
         BLOCK=block,
         num_warps=GATHER_WARPS,
@@ -106,6 +116,8 @@ def gather_sums(
 @triton.jit
 def _list_rows(
     entries,
+    lists,
+    room,
     starts,
     lengths,
     class_weight,
@@ -118,7 +130,7 @@ def _list_rows(
     owners,
     factor,
     chunks,
-    temperature,
+    sharpness,
     softcap,
     HAS_SOFTCAP: tl.constexpr,
     SMOOTHED: tl.constexpr,
@@ -129,18 +141,12 @@ def _list_rows(
     place = tl.program_id(0)
     row = tl.load(rows + place)
     out = tl.load(offsets + place)
-    wanted = tl.load(target + row)
-    z_target = tl.load(terms + row)
     limit = tl.load(terms + positions + row)
-    lse = tl.load(terms + 2 * positions + row)
-    pull = tl.load(terms + 3 * positions + row)
-    own = tl.load(terms + 4 * positions + row)
-    even = tl.load(terms + 5 * positions + row)
     occupied = tl.load(offsets + place + 1) > out
+    entries += row % lists * room
     for chunk in range(0, tl.where(occupied, chunks, 0)):
-        at = row + chunk * positions
-        start = tl.load(starts + at)
-        length = tl.load(lengths + at)
+        start = tl.load(starts + chunk * positions + row)
+        length = tl.load(lengths + chunk * positions + row)
         for done in range(0, length, BLOCK):
             step = done + tl.arange(0, BLOCK)
             mask = step < length
@@ -149,15 +155,13 @@ def _list_rows(
             values = logit_gradient(
                 u + limit,
                 token,
-                wanted,
-                z_target,
-                lse,
-                pull,
-                own,
-                even,
-                class_weight,
                 mask,
-                temperature,
+                row,
+                target,
+                terms,
+                positions,
+                class_weight,
+                sharpness,
                 softcap,
                 HAS_SOFTCAP,
                 SMOOTHED,
@@ -170,32 +174,34 @@ def _list_rows(
 
 @triton.jit
 def _gather_sums(
-    offsets,
+    owner,
+    begin,
+    end,
     index,
     factor,
     vectors,
+    begun,
     scale,
     out,
-    rows,
     width,
-    HAS_ROWS: tl.constexpr,
+    BEGUN: tl.constexpr,
     MANY: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    group = tl.program_id(0).to(tl.int64)
+    which = tl.program_id(0).to(tl.int64)
     place = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = place < width
-    begin = tl.load(offsets + group)
-    end = tl.load(offsets + group + 1)
+    last = tl.load(end + which)
     sums = tl.zeros((BLOCK,), dtype=tl.float32)
-    for done in range(begin, end, MANY):
+    if BEGUN:
+        sums += tl.load(begun + which * width + place, mask=inside, other=0.0)
+    for done in range(tl.load(begin + which), last, MANY):
         step = done + tl.arange(0, MANY)
-        mask = step < end
-        which = tl.load(index + step, mask=mask, other=0).to(tl.int64)
+        row = tl.load(index + step, mask=step < last, other=-1).to(tl.int64)
+        mask = row >= 0
         times = tl.load(factor + step, mask=mask, other=0.0)
         both = mask[:, None] & inside[None, :]
-        vector = tl.load(vectors + which[:, None] * width + place[None, :], mask=both, other=0.0)
+        vector = tl.load(vectors + row[:, None] * width + place[None, :], mask=both, other=0.0)
         sums += tl.sum(vector.to(tl.float32) * times[:, None], 0)
-    sums *= scale
-    row = tl.load(rows + group).to(tl.int64) if HAS_ROWS else group
-    tl.store(out + row * width + place, sums.to(out.dtype.element_ty), mask=inside)
+    out += tl.load(owner + which).to(tl.int64) * width + place
+    tl.store(out, (sums * scale).to(out.dtype.element_ty), mask=inside)

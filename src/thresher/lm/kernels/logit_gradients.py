@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from thresher.lm.kernels.entries import logit_gradient, scaled, unpacked
+from thresher.lm.kernels.plan import Plan
 from thresher.lm.kernels.recording import Layer, Record
 
 FULL_BLOCK = 1024
@@ -48,24 +49,26 @@ def fill_heavy_rows(
     layer: Layer,
     terms: Tensor,
     rows: Tensor,
+    plan: Plan,
     *,
-    chunk: int,
-    first: int,
+    chunks: slice,
 ) -> None:
-    """From what was recorded of a chunk that begins at the column `first`: (rows, columns)."""
+    """From what was recorded of some chunks: (rows, columns)."""
     gradient.zero_()
-    _heavy_rows[(gradient.shape[0],)](
+    _heavy_rows[len(rows), chunks.stop - chunks.start](
         gradient,
         gradient.stride(0),
         record.entries,
-        record.starts[chunk],
-        record.lengths[chunk],
+        *record.entries.shape,
+        record.starts,
+        record.lengths,
         terms if layer.class_weight is None else layer.class_weight,
         layer.target,
         terms,
         terms.shape[1],
         rows,
-        first,
+        chunks.start,
+        CHUNK=plan.columns,
         SMOOTHED=layer.class_weight is not None,
         WIDE=record.entries.dtype == torch.int64,
         BLOCK=HEAVY_BLOCK,
@@ -87,7 +90,7 @@ def _full_rows(
     rows,
     first,
     columns,
-    temperature,
+    sharpness,
     softcap,
     HAS_BIAS: tl.constexpr,
     HAS_SOFTCAP: tl.constexpr,
@@ -102,22 +105,20 @@ def _full_rows(
     x = tl.load(logits + place * logits_stride + column, mask=inside, other=0.0)
     if HAS_BIAS:
         x += tl.load(bias + token, mask=inside, other=0.0)
-    z = scaled(x, temperature, softcap, HAS_SOFTCAP)
+    z = scaled(x, sharpness, softcap, HAS_SOFTCAP)
     wanted = tl.load(target + row)
     z = tl.where(token == wanted, tl.load(terms + row), z)
     alive = inside & ~(z < tl.load(terms + positions + row)) & (wanted >= 0)
     values = logit_gradient(
         z,
         token,
-        wanted,
-        tl.load(terms + row),
-        tl.load(terms + 2 * positions + row),
-        tl.load(terms + 3 * positions + row),
-        tl.load(terms + 4 * positions + row),
-        tl.load(terms + 5 * positions + row),
-        class_weight,
         alive,
-        temperature,
+        row,
+        target,
+        terms,
+        positions,
+        class_weight,
+        sharpness,
         softcap,
         HAS_SOFTCAP,
         SMOOTHED,
@@ -131,6 +132,8 @@ def _heavy_rows(
     gradient,
     gradient_stride,
     entries,
+    lists,
+    room,
     starts,
     lengths,
     class_weight,
@@ -138,36 +141,37 @@ def _heavy_rows(
     terms,
     positions,
     rows,
-    first,
-    temperature,
+    first_chunk,
+    sharpness,
     softcap,
     HAS_SOFTCAP: tl.constexpr,
     SMOOTHED: tl.constexpr,
     WIDE: tl.constexpr,
+    CHUNK: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
     place = tl.program_id(0).to(tl.int64)
+    chunk = first_chunk + tl.program_id(1)
     row = tl.load(rows + place)
-    start = tl.load(starts + row)
-    length = tl.load(lengths + row)
+    length = tl.load(lengths + chunk * positions + row)
+    entries += row % lists * room + tl.load(starts + chunk * positions + row)
+    gradient += place * gradient_stride + tl.program_id(1) * CHUNK
     for done in range(0, length, BLOCK):
         index = done + tl.arange(0, BLOCK)
         mask = index < length
-        u, column = unpacked(tl.load(entries + start + index, mask=mask, other=0), WIDE)
+        u, column = unpacked(tl.load(entries + index, mask=mask, other=0), WIDE)
         values = logit_gradient(
             u + tl.load(terms + positions + row),
-            first + column,
-            tl.load(target + row),
-            tl.load(terms + row),
-            tl.load(terms + 2 * positions + row),
-            tl.load(terms + 3 * positions + row),
-            tl.load(terms + 4 * positions + row),
-            tl.load(terms + 5 * positions + row),
-            class_weight,
+            chunk * CHUNK + column,
             mask,
-            temperature,
+            row,
+            target,
+            terms,
+            positions,
+            class_weight,
+            sharpness,
             softcap,
             HAS_SOFTCAP,
             SMOOTHED,
-        ).to(gradient.dtype.element_ty)
-        tl.store(gradient + place * gradient_stride + column, values, mask=mask)
+        )
+        tl.store(gradient + column, values.to(gradient.dtype.element_ty), mask=mask)

@@ -7,35 +7,37 @@ from dataclasses import dataclass
 class Plan:
     """Sizes and shares; the defaults were measured on an H200 (docs/kernel.md).
 
-    columns: of the vocabulary, taken at a time: a power of two from 4 to 4096
-    rows: of which logits are made at a time
+    columns: of the vocabulary, recorded together: a power of two from 4 to 4096
+    logits_elements: logits that are alive at once in the forward pass
     recorded_share: entries the record has room for, as a share of all logits
-    full_share: rows with a greater share of survivors are not recorded but computed again
-    full_slack: survivors by which a row may exceed that share before it is given up
-    light_share: rows with at most this share are gathered, the others multiplied
+    light_share: rows with at most this share of survivors are gathered, the others multiplied
     dense_multiple: the number of rows that are multiplied is rounded up to this
-    most_dense: with a greater share of full rows all are taken for full; the gradient of a chunk of
-    logits never has more than this share of positions × columns elements
-    remade_elements: logits of full rows made again at a time
+    most_full: with a greater share of rows that were not recorded none is taken from the record
+    gradient_elements: of the gradient of the logits of dense rows, alive at once
+    remade_elements: logits of rows that were not recorded, made again at a time
     """
 
     columns: int = 4096
-    rows: int = 8192
-    recorded_share: float = 1 / 128
-    full_share: float = 1 / 20
-    full_slack: float = 1 / 128
+    logits_elements: int = 2**26
+    recorded_share: float = 1 / 125
     light_share: float = 1 / 90
     dense_multiple: int = 128
-    most_dense: float = 1 / 2
-    remade_elements: int = 2**22
+    most_full: float = 1 / 2
+    gradient_elements: int = 2**25
+    remade_elements: int = 2**23
 
-    def chunks(self, vocabulary: int) -> list[slice]:
-        """The vocabulary in order, `columns` at a time."""
-        return spans(vocabulary, self.columns)
+    def chunks(self, vocabulary: int) -> int:
+        """How many times `columns` it takes."""
+        return -(-vocabulary // self.columns)
 
-    def row_limit(self, seen: int, vocabulary: int) -> int:
-        """Survivors among the `seen` first columns with which a row is still recorded."""
-        return int(self.full_share * seen + self.full_slack * vocabulary)
+    def rows(self, positions: int) -> int:
+        """Of which logits are made at a time."""
+        return min(positions, max(1, self.logits_elements // self.columns))
+
+    def width(self, rows: int, elements: int, vocabulary: int) -> int:
+        """Columns in whole chunks, at least one, of which so many rows have so many elements."""
+        fitting = max(1, elements // max(1, rows) // self.columns)
+        return self.columns * min(fitting, self.chunks(vocabulary))
 
 
 def spans(size: int, step: int) -> list[slice]:

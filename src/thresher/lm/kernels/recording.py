@@ -1,9 +1,9 @@
-"""The forward pass: logits a chunk at a time, turned into row sums and a record of survivors.
+"""The forward pass: logits some chunks at a time, turned into row sums and a record of survivors.
 
-A chunk of logits is one matrix product, read once and then overwritten by the next. Each row of it
-is one warp: which entries survive, a running log-sum-exp over them, and the survivors themselves
-appended to a list that some rows share. Where in the list a row's part lands is settled by an
-atomic counter and may differ between runs; what is read back through `starts` does not.
+A step over the vocabulary is one matrix product, read once and then overwritten by the next. Each
+row of each chunk is a program of its own: which entries survive, their log-sum-exp, and the
+survivors themselves appended to a list that some rows share. Where in the list they land is settled
+by an atomic counter and may differ between runs; what is read back through `starts` does not.
 """
 
 import math
@@ -16,11 +16,10 @@ from torch import Tensor
 
 from thresher.lm.kernels.plan import Plan, spans
 from thresher.lm.kernels.products import product
+from thresher.lm.kernels.rationing import Room, lists
 from thresher.lm.kernels.recording_kernels import record_kernel, target_logits_kernel
 
-RECORD_ROWS = 8  # to a program, a warp each
-RECORD_UNROLLED = 8
-MOST_LISTS, ROWS_OF_A_LIST = 8, 128  # one counter for all rows would be waited for
+RECORD_LANES, RECORD_WARPS = 128, 4
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Layer:
     def scale(self) -> dict[str, float | bool]:
         """As the kernels take it."""
         return {
-            "temperature": self.temperature,
+            "sharpness": 1 / self.temperature,
             "softcap": self.softcap or 1.0,
             "HAS_SOFTCAP": self.softcap is not None,
         }
@@ -53,51 +52,41 @@ class Layer:
 class Record(NamedTuple):
     """What the forward pass leaves behind. Rows that are not `kept` have to be computed again.
 
-    Of each position: maximum, total: max and Σ exp(z − maximum) over survivors; how many survivors;
-    weights, weighted: Σ w and Σ w·z over survivors, where labels are smoothed; kept: 1 or 0
-    entries: (lists, room), the survivors, see `entries.packed`; a row is in the list `list_of`
-    used: (lists,), how many survivors a list has, or would have if there were room
-    starts, lengths: (chunks, positions), where in all entries a row's part of a chunk is
+    Of each position: lse: log Σ exp z over survivors; weights, weighted: Σ w and Σ w·z over them
+    where labels are smoothed; survivors: how many; kept: whether all of them are in the record
+    entries: (lists, room), the survivors, see `entries.packed`; row i is in the list i % lists
+    starts, lengths: (chunks, positions), where in its list a row's part of a chunk is
     """
 
-    maximum: Tensor
-    total: Tensor
+    lse: Tensor
     weights: Tensor
     weighted: Tensor
     survivors: Tensor
     kept: Tensor
-    used: Tensor
     entries: Tensor
     starts: Tensor
     lengths: Tensor
 
 
 def empty_record(layer: Layer, plan: Plan, *, recording: bool) -> Record:
-    """Nothing seen yet; without `recording` no row is kept."""
+    """Of the right shapes, with nothing in it; without `recording` no row will be kept."""
     positions, vocabulary = layer.input.shape[0], layer.weight.shape[0]
-    chunks = len(plan.chunks(vocabulary)) if recording else 0
-    lists = min(max(positions // ROWS_OF_A_LIST, 1), MOST_LISTS)
-    room = math.ceil(plan.recorded_share * positions * vocabulary / lists) if recording else 0
+    chunks = plan.chunks(vocabulary) if recording else 0
+    many = lists(positions)
+    room = math.ceil(plan.recorded_share * positions * vocabulary / max(1, many))
     wide = layer.input.dtype == torch.float32
-    real = torch.zeros(positions, device=layer.input.device)
-    whole = torch.zeros_like(real, dtype=torch.int32)
+    real = layer.input.new_empty(positions, dtype=torch.float32)
+    whole = torch.empty_like(real, dtype=torch.int32)
     return Record(
-        maximum=torch.full_like(real, -math.inf),
-        total=real,
-        weights=torch.zeros_like(real),
-        weighted=torch.zeros_like(real),
+        lse=real,
+        weights=torch.empty_like(real),
+        weighted=torch.empty_like(real),
         survivors=whole,
-        kept=torch.full_like(whole, recording),
-        used=torch.zeros(lists, dtype=torch.int64, device=whole.device),
-        entries=whole.new_empty(lists, room, dtype=torch.int64 if wide else torch.int32),
-        starts=whole.new_empty(chunks, positions, dtype=torch.int64),
+        kept=torch.empty_like(whole, dtype=torch.bool),
+        entries=whole.new_empty(many, room * recording, dtype=torch.int64 if wide else torch.int32),
+        starts=whole.new_empty(chunks, positions),
         lengths=whole.new_empty(chunks, positions),
     )
-
-
-def list_of(rows: Tensor, lists: int, plan: Plan) -> Tensor:
-    """Which of the lists holds the survivors of each row; neighbours share a program and a list."""
-    return rows % plan.rows // RECORD_ROWS % lists
 
 
 def target_logits(layer: Layer) -> Tensor:
@@ -126,54 +115,106 @@ def record_survivors(
     plan: Plan,
     *,
     recording: bool,
-    entropy: bool = False,
+    mean: bool = False,
 ) -> Record:
     """One pass over all logits. z_target, threshold: (positions,), float32.
 
-    entropy: put Σ exp(z − maximum)·(z − maximum) in `weighted`; only without label smoothing
+    mean: put the mean logit of the softmax over survivors in `weighted`; without smoothing only
     """
     record = empty_record(layer, plan, recording=recording)
     positions, vocabulary = layer.input.shape[0], layer.weight.shape[0]
     if not positions:
         return record
-    logits = torch.empty(min(plan.rows, positions), plan.columns, device=layer.input.device)
-    for number, columns in enumerate(plan.chunks(vocabulary)):
-        for rows in spans(positions, plan.rows):
+    rows_at_once = plan.rows(positions)
+    width = plan.width(rows_at_once, plan.logits_elements, vocabulary)
+    logits = torch.empty(rows_at_once, width, device=layer.input.device)
+    sums = _Sums.empty(plan.chunks(vocabulary), layer, mean=mean)
+    room = Room.empty(positions, record.entries.shape[1], plan.chunks(width), logits.device)
+    for columns in spans(vocabulary, width):
+        for rows in spans(positions, rows_at_once):
             part = logits[: rows.stop - rows.start, : columns.stop - columns.start]
             product(layer.input[rows], layer.weight[columns].T, out=part)
-            record_kernel[(triton.cdiv(part.shape[0], RECORD_ROWS),)](
-                part,
-                part.stride(0),
-                logits if layer.bias is None else layer.bias,
-                logits if layer.class_weight is None else layer.class_weight,
-                layer.target,
-                z_target,
-                threshold,
-                record.maximum,
-                record.total,
-                record.weights,
-                record.weighted,
-                record.survivors,
-                record.kept,
-                record.used,
-                record.entries,
-                record.starts[number] if recording else record.starts,
-                record.lengths[number] if recording else record.lengths,
-                rows.start,
-                rows.stop,
-                columns.start,
-                part.shape[1],
-                *record.entries.shape,
-                plan.row_limit(columns.stop, vocabulary),
-                HAS_BIAS=layer.bias is not None,
-                SMOOTHED=layer.class_weight is not None,
-                ENTROPY=entropy,
-                RECORDING=recording,
-                WIDE=record.entries.dtype == torch.int64,
-                ROWS=RECORD_ROWS,
-                LANES=min(32, plan.columns),
-                UNROLLED=min(RECORD_UNROLLED, max(1, plan.columns // 32)),
-                num_warps=RECORD_ROWS,
-                **layer.scale,
+            firsts = rows.start, columns.start
+            _record_part(
+                part, firsts, layer, z_target, threshold, record, sums, room, plan, recording, mean
             )
-    return record
+        if recording:
+            done = slice(columns.start // plan.columns, plan.chunks(columns.stop))
+            room.share_out(
+                record.starts[done],
+                sums.lengths[done],
+                seen=columns.stop,
+                vocabulary=vocabulary,
+                chunks=plan.chunks(width),
+            )
+    lse = sums.lse.logsumexp(0)
+    weighted = (sums.lse - lse).exp().mul(sums.weighted) if mean else sums.weighted
+    return record._replace(
+        lse=lse,
+        weights=sums.weights.sum(0),
+        weighted=weighted.sum(0),
+        survivors=sums.lengths.sum(0, dtype=torch.int32),
+        kept=room.quota >= 0 if recording else room.quota < 0,
+        lengths=sums.lengths if recording else record.lengths,
+    )
+
+
+def _record_part(
+    logits: Tensor,
+    firsts: tuple[int, int],
+    layer: Layer,
+    z_target: Tensor,
+    threshold: Tensor,
+    record: Record,
+    sums: "_Sums",
+    room: Room,
+    plan: Plan,
+    recording: bool,
+    mean: bool,
+) -> None:
+    """Take in the logits of some rows and columns, the first of which are given."""
+    lanes = min(RECORD_LANES, plan.columns)
+    record_kernel[(logits.shape[0], plan.chunks(logits.shape[1]))](
+        logits,
+        logits.stride(0),
+        logits if layer.bias is None else layer.bias,
+        logits if layer.class_weight is None else layer.class_weight,
+        layer.target,
+        z_target,
+        threshold,
+        room.quota,
+        room.used,
+        record.entries,
+        record.starts,
+        *sums,
+        *firsts,
+        logits.shape[1],
+        len(layer.input),
+        *record.entries.shape,
+        HAS_BIAS=layer.bias is not None,
+        SMOOTHED=layer.class_weight is not None,
+        MEAN=mean,
+        RECORDING=recording,
+        WIDE=record.entries.dtype == torch.int64,
+        COLUMNS=plan.columns,
+        LANES=lanes,
+        num_warps=min(RECORD_WARPS, max(1, lanes // 32)),
+        **layer.scale,
+    )
+
+
+class _Sums(NamedTuple):
+    """As in `Record`, of each chunk: (chunks, positions), or (0, positions) if not asked for."""
+
+    lengths: Tensor
+    lse: Tensor
+    weights: Tensor
+    weighted: Tensor
+
+    @classmethod
+    def empty(cls, chunks: int, layer: Layer, *, mean: bool) -> "_Sums":
+        smoothed = layer.class_weight is not None
+        lse = torch.empty(chunks, len(layer.input), device=layer.input.device)
+        lengths = torch.empty_like(lse, dtype=torch.int32)
+        weights = torch.empty_like(lse[: chunks * smoothed])
+        return cls(lengths, lse, weights, torch.empty_like(lse[: chunks * (smoothed or mean)]))

@@ -1,4 +1,4 @@
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,untyped-decorator,assignment"
 # ruff: noqa: N803, PLR0915
 """The Triton kernels of the forward pass."""
 
@@ -6,6 +6,10 @@ import triton
 import triton.language as tl
 
 from thresher.lm.kernels.entries import TOO_FAR, packed, scaled
+
+DEAD = tl.constexpr(float("-inf"))
+LOWEST = tl.constexpr(-3.4e38)  # threshold: what is not there never survives
+LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
@@ -16,7 +20,7 @@ def target_logits_kernel(
     target,
     logits,
     width,
-    temperature,
+    sharpness,
     softcap,
     HAS_BIAS: tl.constexpr,
     HAS_SOFTCAP: tl.constexpr,
@@ -37,7 +41,7 @@ def target_logits_kernel(
     logit = tl.sum(products, 0)
     if HAS_BIAS:
         logit += tl.load(bias + token)
-    tl.store(logits + row, tl.where(known, scaled(logit, temperature, softcap, HAS_SOFTCAP), 0.0))
+    tl.store(logits + row, tl.where(known, scaled(logit, sharpness, softcap, HAS_SOFTCAP), 0.0))
 
 
 @triton.jit
@@ -49,164 +53,101 @@ def record_kernel(
     target,
     z_target,
     threshold,
-    maximum,
-    total,
-    weights,
-    weighted,
-    survivors,
-    kept,
+    quota,
     used,
     entries,
     starts,
     lengths,
+    lse,
+    weights,
+    weighted,
     first_row,
-    last_row,
-    first_column,
+    first_token,
     columns,
+    positions,
     lists,
     room,
-    row_limit,
-    temperature,
+    sharpness,
     softcap,
     HAS_BIAS: tl.constexpr,
     HAS_SOFTCAP: tl.constexpr,
     SMOOTHED: tl.constexpr,
-    ENTROPY: tl.constexpr,
+    MEAN: tl.constexpr,
     RECORDING: tl.constexpr,
     WIDE: tl.constexpr,
-    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
     LANES: tl.constexpr,
-    UNROLLED: tl.constexpr,
 ):
-    """Take in a chunk of the logits of some rows: sums over survivors, and the survivors."""
-    # A row belongs to a warp and a lane to a thread: rows do not wait for each other until the room
-    # for their survivors is asked for. Lanes come first, as Triton lays out scattered stores so.
-    place = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    row = first_row + place
-    present = row < last_row
-    wanted = tl.load(target + row, mask=present, other=-1)
-    z_wanted = tl.load(z_target + row, mask=present, other=0.0)
-    limit = tl.load(threshold + row, mask=present, other=0.0)
+    """One row of one chunk: sums over its survivors, and the survivors themselves.
+
+    Logits are read once, a column to a lane at a time, and stay in registers. Each lane's survivors
+    come after those of the lanes before it.
+    """
+    row = first_row + tl.program_id(0)
+    first = first_token + tl.program_id(1) * COLUMNS
     lane = tl.arange(0, LANES)
-    logits += place.to(tl.int64)[None, :] * stride
-
-    top = tl.full((LANES, ROWS), float("-inf"), dtype=tl.float32)
-    counts = tl.zeros((LANES, ROWS), dtype=tl.int32)
-    for begin in range(0, columns, LANES * UNROLLED):
-        for part in tl.static_range(UNROLLED):
-            z, alive = _survivors(
-                logits,
-                bias,
-                begin + part * LANES + lane,
-                columns,
-                first_column,
-                wanted,
-                z_wanted,
-                limit,
-                temperature,
-                softcap,
-                HAS_BIAS,
-                HAS_SOFTCAP,
-            )
-            top = tl.where(alive, tl.maximum(top, z), top)
-            counts += alive.to(tl.int32)
+    limit = tl.maximum(tl.load(threshold + row), LOWEST)
+    wanted = tl.load(target + row)
+    present = tl.where(wanted >= 0, columns - tl.program_id(1) * COLUMNS, 0)  # 0 where ignored
+    logits += tl.program_id(0).to(tl.int64) * stride + tl.program_id(1) * COLUMNS
+    held = ()
+    top = tl.full((LANES,), DEAD, dtype=tl.float32)
+    counts = tl.zeros((LANES,), dtype=tl.int32)
+    for part in tl.static_range(COLUMNS // LANES):
+        column = part * LANES + lane
+        x = tl.load(logits + lane + part * LANES, mask=column < present, other=DEAD)
+        if HAS_BIAS:
+            x += tl.load(bias + first + column, mask=column < present, other=0.0)
+        z = scaled(x, sharpness, softcap, HAS_SOFTCAP)
+        # The product may round another way than the sum that made z_target, which is what counts.
+        z = tl.where(column == wanted - first, tl.load(z_target + row), z)
+        if HAS_SOFTCAP:
+            z = tl.where(column < present, z, DEAD)
+        dead = z < limit  # not ~(z ≥ limit): NaN must be seen in the loss
+        z = tl.where(dead, DEAD, z)
+        held = held + (z,)  # noqa: RUF005
+        top = tl.maximum(top, z)
+        counts += (~dead).to(tl.int32)
     found = tl.sum(counts, 0)
-    here = tl.max(top, 0)
-    before = tl.load(maximum + row, mask=present, other=0.0)
-    highest = tl.maximum(before, here)
-    shift = tl.where(highest == float("-inf"), 0.0, highest)
-    seen = found + tl.load(survivors + row, mask=present, other=0)
-    order = tl.cumsum(counts, 0) - counts
-    keep = present
-    start = tl.zeros((ROWS,), dtype=tl.int64)
+    highest = tl.max(top, 0)
+    at = first // COLUMNS * positions + row
+    tl.store(lengths + at, found)
     if RECORDING:
-        keep = tl.load(kept + row, mask=present, other=0) != 0
-        keep = keep & (seen <= row_limit) & (tl.maximum(here, z_wanted) - limit < TOO_FAR)
-        taken = tl.where(keep, found, 0)
-        together = tl.sum(taken, 0)
-        shared = tl.program_id(0) % lists
-        first = tl.atomic_add(used + shared, together.to(tl.int64))
-        start = first + shared.to(tl.int64) * room + tl.cumsum(taken, 0) - taken
-        keep = keep & (first + together <= room)
+        keep = (found <= tl.load(quota + row)) & (highest - limit < TOO_FAR)
+        # Nothing but the place is settled here: no other memory needs to be seen in order.
+        start = tl.atomic_add(used + row % lists, tl.where(keep, found, 0), sem="relaxed")
+        tl.store(starts + at, tl.where(keep, start, -1))
+        entries += (row % lists).to(tl.int64) * room + start
+        order = tl.cumsum(counts, 0) - counts
+        # Read anew, so that survivors are told by one more comparison rather than by a bit each
+        # that the compiler would keep from above.
+        limit = tl.load(threshold + row)
 
-    powers = tl.zeros((LANES, ROWS), dtype=tl.float32)
-    sums = tl.zeros((LANES, ROWS), dtype=tl.float32)
-    weighted_sums = tl.zeros((LANES, ROWS), dtype=tl.float32)
-    for begin in range(0, columns, LANES * UNROLLED):
-        for part in tl.static_range(UNROLLED):
-            column = begin + part * LANES + lane
-            z, alive = _survivors(
-                logits,
-                bias,
-                column,
-                columns,
-                first_column,
-                wanted,
-                z_wanted,
-                limit,
-                temperature,
-                softcap,
-                HAS_BIAS,
-                HAS_SOFTCAP,
-            )
-            power = tl.where(alive, tl.exp(z - shift[None, :]), 0.0)
-            powers += power
-            if ENTROPY:
-                weighted_sums += tl.where(alive, power * (z - shift[None, :]), 0.0)
-            if SMOOTHED:
-                token = first_column + column
-                w = tl.load(class_weight + token, mask=column < columns, other=0.0)[:, None]
-                sums += tl.where(alive, w, 0.0)
-                weighted_sums += tl.where(alive, w * z, 0.0)
-            if RECORDING:
-                entry = packed(z - limit[None, :], column[:, None], WIDE)
-                at = entries + (start[None, :] + order)
-                tl.store(at, entry, mask=alive & keep[None, :])
-                order += alive.to(tl.int32)
-
-    total_before = tl.load(total + row, mask=present, other=0.0)
-    total_now = total_before * tl.exp(before - shift) + tl.sum(powers, 0)
-    tl.store(total + row, total_now, mask=present)
-    tl.store(maximum + row, highest, mask=present)
-    tl.store(survivors + row, seen, mask=present)
+    shift = tl.where(highest == DEAD, 0.0, highest)
+    powers = tl.zeros((LANES,), dtype=tl.float32)
+    for part in tl.static_range(COLUMNS // LANES):
+        powers += tl.exp2((held[part] - shift) * LOG2_E)
+        if RECORDING:
+            alive = ~(held[part] < limit)
+            entry = packed(held[part] - limit, part * LANES + lane, WIDE)
+            tl.store(entries + order, entry, mask=alive & keep)
+            order += alive.to(tl.int32)
+    total = tl.sum(powers, 0)
+    total = tl.where(total < 1, 1.0, total)  # only where nothing survives
+    tl.store(lse + at, highest + tl.log(total))
+    if MEAN:
+        sums = tl.zeros((LANES,), dtype=tl.float32)
+        for part in tl.static_range(COLUMNS // LANES):
+            z = tl.where(held[part] == DEAD, 0.0, held[part])
+            sums += tl.exp2((held[part] - shift) * LOG2_E) * z
+        tl.store(weighted + at, tl.sum(sums, 0) / total)
     if SMOOTHED:
-        weights_now = tl.load(weights + row, mask=present, other=0.0) + tl.sum(sums, 0)
-        weighted_now = tl.load(weighted + row, mask=present, other=0.0) + tl.sum(weighted_sums, 0)
-        tl.store(weights + row, weights_now, mask=present)
-        tl.store(weighted + row, weighted_now, mask=present)
-    if ENTROPY:
-        moved = tl.where(before == float("-inf"), 0.0, before - shift)
-        heat = tl.load(weighted + row, mask=present, other=0.0) + total_before * moved
-        heat = heat * tl.exp(moved) + tl.sum(weighted_sums, 0)
-        tl.store(weighted + row, heat, mask=present)
-    if RECORDING:
-        tl.store(kept + row, keep.to(tl.int32), mask=present)
-        tl.store(lengths + row, found, mask=present)
-        tl.store(starts + row, start, mask=present)
-
-
-@triton.jit
-def _survivors(
-    logits,
-    bias,
-    column,
-    columns,
-    first_column,
-    wanted,
-    z_wanted,
-    limit,
-    temperature,
-    softcap,
-    HAS_BIAS: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-):
-    """Scaled logits of some columns of some rows, and which of them survive."""
-    token = first_column + column
-    inside = (column < columns)[:, None] & (wanted >= 0)[None, :]
-    x = tl.load(logits + column[:, None], mask=inside, other=0.0)
-    if HAS_BIAS:
-        x += tl.load(bias + token, mask=column < columns, other=0.0)[:, None]
-    z = scaled(x, temperature, softcap, HAS_SOFTCAP)
-    # The product may round another way than the sum that made z_target, which is what counts.
-    z = tl.where(token[:, None] == wanted[None, :], z_wanted[None, :], z)
-    return z, inside & ~(z < limit[None, :])  # not z ≥ limit: NaN must be seen in the loss
+        sums = tl.zeros((LANES,), dtype=tl.float32)
+        weighted_sums = tl.zeros((LANES,), dtype=tl.float32)
+        for part in tl.static_range(COLUMNS // LANES):
+            column = part * LANES + lane
+            w = tl.load(class_weight + first + column, mask=column < present, other=0.0)
+            sums += tl.where(held[part] == DEAD, 0.0, w)
+            weighted_sums += tl.where(held[part] == DEAD, 0.0, held[part]) * w
+        tl.store(weights + at, tl.sum(sums, 0))
+        tl.store(weighted + at, tl.sum(weighted_sums, 0))

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from thresher.lm.kernels.plan import Plan
-from thresher.lm.kernels.recording import Record, list_of
+from thresher.lm.kernels.recording import Record
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,14 @@ class RowGroups:
 
 
 def row_groups(record: Record, grad_rows: Tensor, vocabulary: int, plan: Plan) -> RowGroups:
-    """Split by the number of survivors; the one point at which the host waits for the device.
+    """Split by the number of survivors; the host waits for the device to learn how many there are.
 
     A dense row costs 4·V·width operations, a light survivor 2 reads of a vector: the share at which
     both take equally long is that of memory bandwidth to arithmetic, whatever the width.
     """
-    survivors, (lists, room) = record.survivors.long(), record.entries.shape
+    survivors = record.survivors.long()
     rows = torch.arange(len(survivors), device=survivors.device)
-    # Of a list that is too short some entries are missing.
-    lost = (record.kept == 0) | (record.used > room)[list_of(rows, lists, plan)]
-    full = lost & (survivors > 0)
+    full = ~record.kept & (survivors > 0)
     light = ~full & (survivors <= plan.light_share * vocabulary)
     order = (survivors + full * vocabulary).argsort(descending=True, stable=True)
     sizes = [full.sum(), (~light).sum(), (survivors > 0).sum(), (survivors * light).sum()]
@@ -51,7 +49,7 @@ def row_groups(record: Record, grad_rows: Tensor, vocabulary: int, plan: Plan) -
     *counts, scale = torch.stack([*(size.double() for size in sizes), largest.double()]).tolist()
     full_rows, dense, occupied, listed = (int(count) for count in counts)
     scale = scale or 1.0
-    if full_rows > plan.most_dense * len(rows):
+    if full_rows > plan.most_full * len(rows):
         return RowGroups(order=rows, full=len(rows), dense=len(rows), listed=0, scale=scale)
     if dense:
         dense = min(-(-dense // plan.dense_multiple) * plan.dense_multiple, occupied)

@@ -55,14 +55,20 @@ def row_losses(
         weight.to(dtype).contiguous(),
         None if bias is None else bias.float().contiguous(),
         target.masked_fill(ignored, -1).int(),
-        torch.as_tensor(margin, dtype=torch.float32, device=input.device),
-        weight.new_ones(weight.shape[0]) if class_weight is None else class_weight,
+        _margins(margin, input.device),
+        None if class_weight is None else class_weight.float().contiguous(),
         label_smoothing,
         temperature,
         softcap,
         isinstance(margin, Tensor) or margin != math.inf,
     )
     return rows.masked_fill(ignored, 0)
+
+
+def _margins(margin: float | Tensor, device: torch.device) -> Tensor:
+    if isinstance(margin, Tensor):
+        return margin.to(device, torch.float32)
+    return torch.full((), margin, device=device)  # a copy from the host would be slower
 
 
 class _RowLosses(torch.autograd.Function):
@@ -74,26 +80,32 @@ class _RowLosses(torch.autograd.Function):
         bias: Tensor | None,
         target: Tensor,
         margin: Tensor,
-        class_weight: Tensor,
+        class_weight: Tensor | None,
         label_smoothing: float,
         temperature: float,
         softcap: float | None,
         recording: bool,
     ) -> Tensor:
-        class_weight = class_weight.float().contiguous()
         spread = class_weight if label_smoothing else None
+        if label_smoothing and class_weight is None:
+            spread = torch.ones(weight.shape[0], device=weight.device)
         layer = input, weight, bias, spread, target, temperature, softcap
         z_target, threshold, *fields = _record(*layer, margin, recording)
         record = Record(*fields)
-        none = record.survivors == 0  # ignored
-        lse = (record.maximum + record.total.log()).masked_fill(none, 0)
-        own = (1 - label_smoothing) * class_weight[target.clamp(min=0).long()]
-        even = label_smoothing / record.survivors.clamp(min=1)
-        pull = own + even * record.weights
+        lse = record.lse.masked_fill(target < 0, 0)
+        own, even = torch.ones_like(lse), torch.zeros_like(lse)
+        if class_weight is not None:
+            own = class_weight[target.clamp(min=0).long()]
+        pull = own
+        rows: Tensor = own * (lse - z_target)
+        if label_smoothing:
+            own = (1 - label_smoothing) * own
+            even = label_smoothing / record.survivors.clamp(min=1)
+            pull = own + even * record.weights
+            rows = pull * lse - own * z_target - even * record.weighted
         terms = torch.stack([z_target, threshold, lse, pull, own, even])
         ctx.save_for_backward(input, weight, bias, spread, target, terms, *fields)
         ctx.scale = temperature, softcap
-        rows: Tensor = pull * lse - own * z_target - even * record.weighted
         return rows
 
     @staticmethod
