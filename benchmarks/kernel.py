@@ -1,7 +1,7 @@
 """Time, memory and growth of the margin loss from hidden states; writes benchmarks/results/kernel.
 
-`python -m benchmarks.kernel [part …]`: of speed, wide, worst, training, growth, all of them by
-default. A GPU, bfloat16. Other libraries are measured in the same run where `kernel_peers` finds
+`python -m benchmarks.kernel [part …]`: of speed, wide, worst, small, training, growth, all of them
+by default. A GPU, bfloat16. Other libraries are measured in the same run where `kernel_peers` finds
 them.
 """
 
@@ -21,12 +21,19 @@ from benchmarks.data import ROOT
 from benchmarks.kernel_cases import Case, realistic, uniform
 from benchmarks.kernel_peers import of_cross_entropy, of_margin
 from benchmarks.kernel_timing import machine, measure, parts, product_ms
-from thresher.lm.kernels.statistics import survivor_statistics
+from thresher.lm.kernels.recorded_statistics import recorded_statistics
 from thresher.lm.linear_selfish import linear_selfish_cross_entropy
 
 RESULTS = ROOT / "benchmarks" / "results" / "kernel"
 MAIN = (8192, 4096, 128_256)
 WIDE = (8192, 2304, 256_000)
+SMALL = (
+    (8192, 512, 32_768),
+    (1024, 512, 32_768),
+    (128, 512, 32_768),
+    (128, 4096, 32_768),
+    (16, 4096, 128_256),
+)
 POSITIONS = (1024, 2048, 4096, 8192, 16_384)
 VOCABULARIES = (16_384, 32_768, 65_536, 128_256, 256_000)
 SHARES = (0.001, 0.004, 0.016, 0.05, 0.2, 0.6)
@@ -54,6 +61,19 @@ def worst() -> Row:
 def training() -> Row:
     """A real run; see `kernel_training`."""
     return kernel_training.run()
+
+
+def small() -> Row:
+    """Both implementations where there is little to do."""
+    rows = []
+    for shape in SMALL:
+        case = realistic(*shape)
+        found = {
+            name: measure(partial(ours, implementation=name), case)
+            for name in ("triton", "chunked")
+        }
+        rows.append({"shape": shape, "rows": found})
+    return {"shapes": rows}
 
 
 def growth() -> Row:
@@ -97,7 +117,7 @@ def _tried(work: Callable[[Any, Case], Row], loss: Any, case: Case) -> Row:
 
 def survival(case: Case) -> Row:
     """How the survivors of a margin of 4 are spread over rows, and how rows were treated."""
-    found = survivor_statistics(case.input, case.weight, case.target, margin=4.0)
+    found = recorded_statistics(case.input, case.weight, case.target, margin=4.0)
     return {
         "mean": found.mean_share,
         "median": found.median_share,
@@ -111,6 +131,7 @@ PARTS: dict[str, Callable[[], Row]] = {
     "speed": speed,
     "worst": worst,
     "wide": wide,
+    "small": small,
     "training": training,
     "growth": growth,
 }

@@ -14,9 +14,11 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 PARTS = {
     "record_kernel": "survivors recorded",
+    "_share_out": "room shared out",
     "target_logits_kernel": "target logits",
     "_gather_sums": "light rows gathered",
     "_list_rows": "light rows listed",
+    "_take": "popular tokens taken",
     "_full_rows": "gradients of full rows",
     "_heavy_rows": "gradients of heavy rows",
 }
