@@ -80,13 +80,16 @@ def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleTy
 
 
 def _suits_triton(input: Tensor, weight: Tensor) -> bool:
-    if not (input.is_cuda and weight.is_cuda and find_spec("triton")):
-        return False
-    if len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT:
+    if not (input.is_cuda and weight.is_cuda and find_spec("triton") and wide_products()):
         return False
     dtype = torch.promote_types(input.dtype, weight.dtype)
-    halves = dtype in (torch.float16, torch.bfloat16) and wide_products()
-    return halves or dtype == torch.float32
+    served = dtype in (torch.float16, torch.bfloat16, torch.float32)
+    return served and not little_to_do(input, weight)
+
+
+def little_to_do(input: Tensor, weight: Tensor) -> bool:
+    """Whether plain torch is faster on a GPU."""
+    return len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT
 
 
 def _check_shapes(
