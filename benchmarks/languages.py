@@ -14,17 +14,19 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from benchmarks.data import ROOT, Gold
 from benchmarks.languages_data import LANGUAGES, gold_sentences, in_turn, known_names, raw_sentences
 from thresher.encoders import Encoder
-from thresher.encoders.from_text import train_encoder
+from thresher.encoders.from_text import SIZES, text_of, train_encoder
 from thresher.encoders.language_model import LanguageModelEncoder
+from thresher.encoders.surprisal import CausalReader
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.casing import is_capitalised
 from thresher.entities.decoding import Candidate, best_threshold
@@ -32,6 +34,8 @@ from thresher.entities.evaluation import span_counts, word_average_precision, wo
 from thresher.entities.finder import EntityFinder
 from thresher.entities.settings import Settings
 from thresher.folders import write_file
+from thresher.lm.fitting import fit_language_model
+from thresher.lm.tokens import WordPairs
 
 RESULTS = ROOT / "benchmarks" / "results" / "languages"
 WITHOUT_CAPITALS = ("amh",)
@@ -49,7 +53,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Row:
-    """A finder: on which encoder, with which priors, knowing which names.
+    """A finder: on which encoder, with which priors, knowing which names; whether of dates too.
 
     together: the finder, too, learns from the other languages of its encoder
     """
@@ -57,21 +61,25 @@ class Row:
     encoder: Made | None = Made()
     priors: tuple[str, ...] = ()
     names: bool = False
+    dates: bool = False
     contrast: float = Settings.contrast
     together: bool = False
     languages: Sequence[str] = LANGUAGES
 
 
 SHARED = Made(beside=("swa", "yor", "hau", "ibo", "eng"))
+CASED = tuple(each for each in LANGUAGES if each not in WITHOUT_CAPITALS)
 
 ROWS = {
-    "capitals": Row(None, languages=[each for each in LANGUAGES if each not in WITHOUT_CAPITALS]),
+    "capitals": Row(None, languages=CASED),
     "margin-4": Row(),
+    "dates": Row(dates=True, languages=CASED),
     "standard": Row(Made(margin="inf")),
     "small": Row(Made(size="small")),
     "no-contrast": Row(contrast=0.0),
     "names": Row(names=True),
     "contexts": Row(priors=("burstiness", "contexts"), languages=WITHOUT_CAPITALS),
+    "surprisal": Row(priors=("burstiness", "surprisal"), languages=WITHOUT_CAPITALS),
     "rarity": Row(priors=("rarity",), languages=WITHOUT_CAPITALS),
     "shared": Row(SHARED, languages=WITHOUT_CAPITALS),
     "shared-together": Row(SHARED, together=True, languages=WITHOUT_CAPITALS),
@@ -125,11 +133,12 @@ class Job:
     def figures(self, row: Row, encoder: Encoder, text: list[list[str]]) -> dict[str, object]:
         started = time.perf_counter()
         names = known_names(self.language) if row.names else frozenset()
+        surprisal = _surprisal(text, self.seed) if "surprisal" in row.priors else None
         finder = EntityFinder.fit_words(
             text,
             encoder=encoder,
             settings=Settings(seed=self.seed, contrast=row.contrast),
-            beliefs=Beliefs(priors=row.priors, names=names),
+            beliefs=Beliefs(priors=row.priors, names=names, dates=row.dates, surprisal=surprisal),
         )
         seconds = time.perf_counter() - started
         judged = finder.read(raw_sentences(self.language)[-JUDGED_ON:])
@@ -149,6 +158,21 @@ class Job:
         made = {"row": row, "language": self.language, "seed": self.seed, **figures}
         write_file(self.path(row), (json.dumps(made, indent=1) + "\n").encode())
         print(f"{row:20s} {self.language} {self.seed} {_in_short(figures)}", flush=True)
+
+
+def _surprisal(text: list[list[str]], seed: int) -> NDArray[np.float32]:
+    """Of every word, under a causal model of the same text that stops where it gains no more."""
+    large, on_gpu = SIZES["large"], _device() == "cuda"
+    learned = fit_language_model(
+        text_of(text),
+        tokens=WordPairs.kind,
+        shape=replace(large.shape, causal=True),
+        settings=replace(
+            large.settings, steps=300, seed=seed, precision="bfloat16" if on_gpu else "float32"
+        ),
+        device=_device(),
+    )
+    return CausalReader(learned, name="own", device=_device()).surprisal(text)
 
 
 def _finished(path: Path) -> bool:

@@ -65,12 +65,14 @@ def test_a_trained_encoder_serves_other_models(run, quick_encoders, amharic, tmp
     run("fit", amharic, "-o", tmp_path / "a", "--train-encoder", *QUICK)
     made = run(
         *["fit", amharic, "-o", tmp_path / "b", "--encoder", tmp_path / "a-encoder"],
-        *["--cldr", "am", "--json", "--quiet", *QUICK],
+        *["--cldr", "am", "--dates", "--json", "--quiet", *QUICK],
     )
     summary = json.loads(made.out)
     assert summary["writing"] == "Ethiopic script, no capitals"
     assert summary["priors"] == ["burstiness"]
-    assert EntityFinder.load(tmp_path / "b").model.learned_from["names"] > 400
+    learned_from = EntityFinder.load(tmp_path / "b").model.learned_from
+    assert learned_from["names"] > 400
+    assert learned_from["dates"]
 
 
 def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):

@@ -173,6 +173,24 @@ def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
     assert again.threshold == fitted.threshold
 
 
+def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(tiny, "common_words", frozenset())
+    text = [*sentences(), *[["in", "May", "2018", "it", "rained"]] * 6]
+    dated = EntityFinder.fit_words(
+        text, encoder=tiny, settings=Settings(contrast=0.0, epochs=1), beliefs=Beliefs(dates=True)
+    )
+    assert dated.model.ordinary is None
+    assert dated.model.dates == {"may", "it"}
+    assert "may" not in dated.model.not_names
+    dated.save(tmp_path / "model")
+    monkeypatch.setattr(finder_module, "load_encoder", lambda *_, **__: tiny)
+    again = EntityFinder.load(tmp_path / "model")
+    assert (again.model.ordinary, again.model.dates) == (None, {"may", "it"})
+    words = [["Elena", "came", "in", "May", "2018"]]
+    np.testing.assert_array_equal(again.read(words)[0].scores, dated.read(words)[0].scores)
+    assert dated.read(words)[0].scores[4] > 0
+
+
 def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, minilm, monkeypatch):
     fitted.save(tmp_path / "model")
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: minilm)

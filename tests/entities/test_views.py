@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -104,6 +106,16 @@ def test_only_words_the_gate_is_sure_of_are_counted():
     assert Trust.estimate(unsure, more) == Trust.estimate(gate, seen)
 
 
+def test_case_counts_whole_where_it_is_the_only_view():
+    gate, seen = simulated(200_000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
+    trust = Trust.estimate(gate, replace(seen, repeated=None))
+    truth = np.log([0.9 / 0.05, 0.1 / 0.95])
+    np.testing.assert_allclose([trust.capital, trust.lower], truth, rtol=0.05)
+    assert trust.repeated == 0
+    scores = trust.combine(gate, replace(seen, repeated=None))
+    np.testing.assert_array_equal(scores, trust.combine(gate, seen))
+
+
 def test_with_too_few_anchors_no_view_is_trusted():
     few = LEAST_ANCHORS - 1
     gate = np.array([0.99] * few + [0.001] * 500, dtype=np.float32)
@@ -174,6 +186,13 @@ def test_every_word_is_observed_in_turn():
     assert seen.casing[1] == Casing.LOWER
     assert seen.repeated.tolist() == [False] * 2 + [True, False, True] + [False] * 5
     assert seen.possible.tolist() == [True] * 6 + [False] * 3 + [True]
+
+
+def test_where_nobody_knows_what_is_rare_repetition_is_not_seen():
+    sentences = [["he", "met", "anna", "and", "anna", "in", "Rome"]]
+    known, unknown = observe(sentences), observe(sentences, ordinary=None)
+    assert unknown.repeated is None
+    assert (known.casing[2], unknown.casing[2]) == (Casing.SILENT, Casing.LOWER)
 
 
 def test_in_a_sentence_without_capitals_case_says_nothing():

@@ -169,3 +169,11 @@ def test_pairs_within_words_read_any_word(words):
     for word, ids in zip(words, tokens.encode_words(words), strict=True):
         expected = " " + romanised(word.casefold()).encode("utf-8", "replace").decode()
         assert tokens.decode(ids) == expected
+
+
+@pytest.mark.parametrize(("text", "spelt"), [("ኬንያ ነው " * 9, False), ("ኬንያ is " * 9, True)])
+def test_syllables_are_spelt_out_only_beside_other_letters_and_after_saving_too(text, spelt):
+    tokens = learn_tokens("word-pairs", text)
+    again = tokens_from_json(tokens.to_json())
+    for each in (tokens, again):
+        assert each.decode(each.encode_words(["ኬንያ"])[0]) == (" kenya" if spelt else " ኬንያ")

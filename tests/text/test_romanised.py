@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.romanised import romanised
+from thresher.text.romanised import is_mixed, romanised
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,22 @@ from thresher.text.romanised import romanised
 )
 def test_syllables_are_spelt_and_all_else_is_left(written, spelt):
     assert romanised(written) == spelt
+
+
+@pytest.mark.parametrize(
+    ("text", "mixed"),
+    [
+        ("ኬንያ " * 99, False),
+        ("ኬንያ " * 99 + "ab", False),
+        ("ኬንያ " * 99 + "Nairobi", True),
+        ("Nairobi " * 9 + "ኬ", True),
+        ("Nairobi शुक्रिया", False),
+        ("12 .", False),
+        ("", False),
+    ],
+)
+def test_a_text_is_mixed_if_one_letter_in_a_hundred_is_of_the_other_kind(text, mixed):
+    assert is_mixed(text) == mixed
 
 
 @given(st.text())

@@ -26,6 +26,15 @@ Cldr = Annotated[
         "are names; needs thresher[cldr].",
     ),
 ]
+Dates = Annotated[
+    bool,
+    typer.Option(
+        "--dates",
+        metavar="",
+        rich_help_panel=_BELIEFS,
+        help="Dates are entities too, told by their years.",
+    ),
+]
 Surprisal = Annotated[
     str | None,
     typer.Option(

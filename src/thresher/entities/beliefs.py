@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.dates import DatePrior, date_words
 from thresher.entities.evidence import Burstiness, Contexts, Evidence, EvidencePrior, Surprise
 from thresher.entities.priors import (
     CasingPrior,
@@ -35,6 +36,7 @@ class Beliefs:
     contexts and surprisal are taken together. By default those that fit how the text is written
     names, not_names: words known to be entities, and known not to be; a name is a name even if
     it is on both lists
+    dates: whether dates are entities too; their words are told by the years beside them
     rates, selected: stated expectations, P(entity | feature) and the overall rate
     surprisal: (words,) of the text to learn from, where it is one of the priors
     """
@@ -42,6 +44,7 @@ class Beliefs:
     priors: Sequence[str] = ()
     names: Set[str] = field(default=frozenset(), repr=False)
     not_names: frozenset[str] = field(default=ENGLISH_NOT_NAMES, repr=False)
+    dates: bool = False
     rates: Mapping[str, float] = field(default_factory=dict)
     selected: float | None = None
     surprisal: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
@@ -70,13 +73,19 @@ class Beliefs:
         """Words known not to be names, and those that the text shows not to be."""
         return self.not_names | statistics.never_names() - self.names
 
+    def date_words(self, sentences: Sequence[Sequence[str]]) -> frozenset[str] | None:
+        """Words of dates in these sentences; None where dates are no entities."""
+        return date_words(sentences) if self.dates else None
+
     def opinions(
         self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
     ) -> NDArray[np.float32]:
         """The prior probability of each word, NaN for no opinion."""
+        of_dates = self.date_words(sentences)
         burstiness = self._burstiness(sentences)
         names = self.names if burstiness is None else burstiness.affixes.with_stems(self.names)
         chain: list[Prior] = [
+            *([] if of_dates is None else [DatePrior(of_dates)]),
             LetterlessPrior(),
             WordListPrior(names, 1.0),
             WordListPrior(self.all_not_names(statistics), 0.0),

@@ -14,7 +14,7 @@ from thresher.entities.fitting import Progress
 from thresher.entities.heads import Head
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import CREDITS
-from thresher.entities.views import Observations, Scores
+from thresher.entities.views import Scores
 
 _LEAST_STEPS = 500  # a small text is read more often
 _TOGETHER = 512  # sentences that the student reads at a time, once it is taught
@@ -39,7 +39,7 @@ def distilled(
         student = Student.new(encoder, settings, form=model.selector.form)
         teach(student, sentences, gates, settings, after_step=lambda: count(1))
         student = student.as_saved()
-    seen = Observations.of(sentences, ordinary=model.ordinary, not_names=model.not_names)
+    seen = model.observed([sentences])
     own = _gates(student, sentences)
     head = Head.judged(student.selector, own, sentences, seen, not_names=model.not_names)
     return FinderModel(
@@ -48,6 +48,7 @@ def distilled(
         heads=(head,),
         ordinary=model.ordinary,
         not_names=model.not_names,
+        dates=model.dates,
         features=Features(),
         learned_from={
             "sentences": len(sentences),

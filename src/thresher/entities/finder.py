@@ -28,7 +28,7 @@ from thresher.entities.processes import these
 from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
 from thresher.entities.settings import Settings
 from thresher.entities.vectors import Units, batches_by_length
-from thresher.entities.views import Observations, Scores
+from thresher.entities.views import Scores
 from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.words import segment
@@ -198,8 +198,7 @@ class EntityFinder(TextFinder, HubModel):
         if not gates:
             return []
         not_names = self.model.not_names
-        seen = Observations.of_texts(documents, ordinary=self.model.ordinary, not_names=not_names)
-        scores = self.model.trust.combine(np.concatenate(gates), seen)
+        scores = self.model.trust.combine(np.concatenate(gates), self.model.observed(documents))
         rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
         every = (words for sentences in documents for words in sentences)
         return [

@@ -69,13 +69,16 @@ class RawText:
     """Raw sentences, and what is read off them before any encoder does.
 
     prior: (words,), NaN for no opinion   seen: the other views of each word
+    ordinary: words that are not bursty; None where repetition tells nothing
+    dates: words of dates; None where dates are no entities
     """
 
     sentences: Sequence[Sequence[str]]
     statistics: WordStatistics
     prior: NDArray[np.float32]
-    ordinary: frozenset[str]
+    ordinary: frozenset[str] | None
     not_names: frozenset[str]
+    dates: frozenset[str] | None
     seen: Observations
 
     @classmethod
@@ -87,18 +90,24 @@ class RawText:
         *,
         common: Set[str] = frozenset(),
     ) -> "RawText":
-        """Read the sentences with these beliefs; `common` words are known to be so in general."""
+        """Read the sentences with these beliefs; `common` words are known to be so in general.
+
+        Where none are, what is repeated may be any noun of the day, and is no sign of an entity.
+        """
         beliefs = beliefs.settled(sentences, common=common)
         statistics = WordStatistics.of(sentences, common=common)
-        ordinary = statistics.ordinary_words()
-        not_names = beliefs.all_not_names(statistics)
+        tells = common or "repetition" in beliefs.priors
+        ordinary = statistics.ordinary_words() if tells else None
+        dates = beliefs.date_words(sentences)
+        not_names = beliefs.all_not_names(statistics) - (dates or frozenset())
         return cls(
             sentences=sentences,
             statistics=statistics,
             prior=beliefs.opinions(sentences, statistics, settings),
             ordinary=ordinary,
             not_names=not_names,
-            seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names),
+            dates=dates,
+            seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names, dates=dates),
         )
 
     def judge(self) -> NDArray[np.float32]:
@@ -117,8 +126,9 @@ class Fitted:
 
     heads: tuple[Head, ...]
     entity: int
-    ordinary: frozenset[str]
+    ordinary: frozenset[str] | None
     not_names: frozenset[str]
+    dates: frozenset[str] | None
     reports: tuple[EpochReport, ...]
 
 
@@ -137,7 +147,7 @@ def fit_selector(
     Processes that were started together share the encoding, and end with the same gates.
     """
     check_enough(sentences, progress)
-    settings = long_enough(settings, len(sentences))
+    settings = long_enough(settings, len(sentences), alone=not encoder.common_words)
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
     units = Units.of(settings.features, encoder, sentences)
@@ -176,12 +186,16 @@ def conclude(
         for each, gate in zip(saved, gates, strict=True)
     )
     entity = best_agreement(gates, raw.judge()) if len(heads) > 1 else 0
-    return Fitted(heads, entity, raw.ordinary, raw.not_names, tuple(reports))
+    return Fitted(heads, entity, raw.ordinary, raw.not_names, raw.dates, tuple(reports))
 
 
-def long_enough(settings: Settings, sentences: int) -> Settings:
-    """Settings with as many epochs as it takes for the least number of steps."""
-    epochs = math.ceil(_LEAST_STEPS / steps_per_epoch(sentences, settings))
+def long_enough(settings: Settings, sentences: int, *, alone: bool = False) -> Settings:
+    """Settings with as many epochs as it takes for the least number of steps.
+
+    alone: the encoder has read nothing but these sentences, which takes twice as many
+    """
+    least = 2 * _LEAST_STEPS if alone else _LEAST_STEPS
+    epochs = math.ceil(least / steps_per_epoch(sentences, settings))
     return replace(settings, epochs=max(settings.epochs, epochs))
 
 

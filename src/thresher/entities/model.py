@@ -18,7 +18,7 @@ from thresher.entities.heads import Head
 from thresher.entities.model_card import card
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
-from thresher.entities.views import Trust
+from thresher.entities.views import Observations, Trust
 from thresher.errors import InputError
 from thresher.model_folder import ModelKind, described_by
 
@@ -37,7 +37,9 @@ class FinderModel:
     """The selectors, how far to trust what, and what they were made from.
 
     features: what the selectors read   entity: the number of the head that finds entities
-    ordinary: words of the text it learned from that are not bursty
+    ordinary: words of the text it learned from that are not bursty; None where repetition tells
+    nothing
+    dates: words of dates in that text; None where dates are no entities
     learned_from: counts and settings, for the model card; `licence` and `sources` where known
     static: the encoder, where it is kept with the model; else one is loaded by its name
     """
@@ -45,8 +47,9 @@ class FinderModel:
     encoder: str
     layer: int
     heads: tuple[Head, ...]
-    ordinary: frozenset[str]
+    ordinary: frozenset[str] | None
     not_names: frozenset[str]
+    dates: frozenset[str] | None = None
     features: Features = field(default_factory=Features)
     entity: int = 0
     learned_from: dict[str, Any] = field(default_factory=dict)
@@ -68,6 +71,7 @@ class FinderModel:
             heads=fitted.heads,
             ordinary=fitted.ordinary,
             not_names=fitted.not_names,
+            dates=fitted.dates,
             features=settings.features,
             entity=fitted.entity,
             learned_from={
@@ -76,6 +80,7 @@ class FinderModel:
                 "settings": asdict(settings),
                 "priors": list(beliefs.priors),
                 "names": len(beliefs.names),
+                "dates": beliefs.dates,
                 "rates": dict(beliefs.rates),
                 "selected": beliefs.selected,
             },
@@ -95,6 +100,12 @@ class FinderModel:
     def threshold(self) -> float:
         """Candidates that score at least this much are entities."""
         return self.heads[self.entity].threshold
+
+    def observed(self, texts: Sequence[Sequence[Sequence[str]]]) -> Observations:
+        """What is seen of the words of one text after the other, beside their meaning."""
+        return Observations.of_texts(
+            texts, ordinary=self.ordinary, not_names=self.not_names, dates=self.dates
+        )
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
         """This model, if its selectors read what that encoder gives."""
@@ -116,7 +127,7 @@ class FinderModel:
         """Write the model, whole or not at all. Weights are kept in half precision."""
         files = {
             _WEIGHTS: save(_weights(self.heads)),
-            _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary)).encode(),
+            _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
             **(static_files.to_files(self.static) if self.static else {}),
         }
         config = {
@@ -134,6 +145,8 @@ class FinderModel:
                 if number != self.entity
             ],
             "not_names": sorted(self.not_names),
+            "repetition": self.ordinary is not None,
+            "dates": None if self.dates is None else sorted(self.dates),
             "learned_from": self.learned_from,
         }
         KIND.write(folder, config, files, card=card(self))
@@ -149,11 +162,20 @@ class FinderModel:
                 heads=_heads(load(files[_WEIGHTS]), config),
                 features=Features(**config.get("features", {})),
                 entity=config.get("entity", 0),
-                ordinary=frozenset(files[_WORDS].decode().split("\n")) - {""},
+                ordinary=_ordinary(files[_WORDS]) if config.get("repetition", True) else None,
                 not_names=frozenset(config["not_names"]),
+                dates=_words_of_dates(config.get("dates")),
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
             )
+
+
+def _ordinary(words: bytes) -> frozenset[str]:
+    return frozenset(words.decode().split("\n")) - {""}
+
+
+def _words_of_dates(words: list[str] | None) -> frozenset[str] | None:
+    return None if words is None else frozenset(words)
 
 
 def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:

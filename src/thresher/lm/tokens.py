@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import Tensor
 
 from thresher.errors import InputError
-from thresher.text.romanised import romanised
+from thresher.text.romanised import is_mixed, romanised
 from thresher.text.words import segment
 
 UNKNOWN = "<unk>"
@@ -130,15 +130,18 @@ class WordPairs(BytePairs):
     """Byte pairs within words of any script, in no case: what an encoder of words reads.
 
     Every word is read by itself, a space before it, and every sentence ends in a line end: the
-    tokens of a word are the same whatever stands beside it and however it is written. Letters that
-    stand for syllables are spelt out (`romanised`).
+    tokens of a word are the same whatever stands beside it and however it is written.
+
+    spelt: letters that stand for syllables are spelt out (`romanised`), as they are where a text
+    has other letters too
     """
 
     kind = "word-pairs"
     lossless = False
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, spelt: bool = True) -> None:
         super().__init__(tokenizer)
+        self.spelt = spelt
         self._known: dict[str, list[int]] = {}
 
     @classmethod
@@ -147,10 +150,11 @@ class WordPairs(BytePairs):
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
         tokenizer.decoder = decoders.ByteLevel()
+        spelt = is_mixed(text)
         tokenizer.train_from_iterator(
-            (_readable(word) for word in _words(text)), _pair_trainer(vocabulary)
+            (_readable(word, spelt=spelt) for word in _words(text)), _pair_trainer(vocabulary)
         )
-        return cls(tokenizer)
+        return cls(tokenizer, spelt=spelt)
 
     @property
     def line_end(self) -> int:
@@ -172,9 +176,14 @@ class WordPairs(BytePairs):
         if len(self._known) > _MOST_KNOWN:
             self._known.clear()
             new = list(set(words))
-        rows = self._tokenizer.encode_batch_fast([_readable(word) for word in new])
+        rows = self._tokenizer.encode_batch_fast(
+            [_readable(word, spelt=self.spelt) for word in new]
+        )
         self._known |= {word: row.ids for word, row in zip(new, rows, strict=True)}
         return [self._known[word] for word in words]
+
+    def _content(self) -> Any:
+        return super()._content() | {"spelt": self.spelt}
 
 
 class Words(Tokens):
@@ -251,8 +260,11 @@ def tokens_from_json(content: str) -> Tokens:
         kind, tokens = found["kind"], found["tokens"]
         if kind == Characters.kind:
             return Characters(tokens)
-        if kind in _PAIRS:
-            return _PAIRS[kind](Tokenizer.from_str(json.dumps(tokens)))
+        if kind == WordPairs.kind:
+            spelt = tokens.pop("spelt", True)
+            return WordPairs(Tokenizer.from_str(json.dumps(tokens)), spelt=spelt)
+        if kind == BytePairs.kind:
+            return BytePairs(Tokenizer.from_str(json.dumps(tokens)))
         if kind == Words.kind:
             return Words(tokens)
     except Exception as error:  # the tokenizers library raises Exception itself
@@ -274,12 +286,13 @@ def _pair_trainer(vocabulary: int) -> trainers.BpeTrainer:
     )
 
 
-def _readable(word: str) -> str:
-    """A word in no case and spelt out, with a space before it.
+def _readable(word: str, *, spelt: bool) -> str:
+    """A word in no case, perhaps spelt out, with a space before it.
 
     Half of a surrogate pair is no character.
     """
-    return " " + romanised(word.casefold()).encode("utf-8", "replace").decode()
+    folded = word.casefold()
+    return " " + (romanised(folded) if spelt else folded).encode("utf-8", "replace").decode()
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
