@@ -46,7 +46,8 @@ def test_every_row_is_treated_in_one_way(monkeypatch):
     assert found.gathered == 1 + 2 + 9
 
 
-def test_losses_are_averaged_by_the_group_of_their_target():
+def test_losses_are_averaged_by_the_group_of_their_target(monkeypatch):
+    monkeypatch.setattr(sparse, "PLAN", Plan(columns=64))
     hidden, weight, target, _ = case()
     found = recorded_statistics(hidden, weight, target, margin=2.0)
     low, high = torch.arange(20), torch.arange(20, 45)

@@ -27,11 +27,11 @@ PLANS = {
         dense_multiple=2,
         gradient_elements=200,
     ),
-    "default": Plan(columns=256),  # 4096 would be many steps of an interpreter
+    "default": Plan(columns=64),  # 4096 would be many steps of an interpreter
 }
 GRID = {
     "dtype": [torch.float32, torch.float16],
-    "shape": [(1, 1, 2), (9, 7, 40), (6, 33, 37), (11, 4, 67)],
+    "shape": [(1, 1, 2), (5, 7, 40), (6, 33, 37), (9, 4, 50)],
     "ignored": [0, 1, 3],
     "bias": [False, True],
     "scale": [{}, {"softcap": 3.0}, {"temperature": 0.7}, {"softcap": 5.0, "temperature": 1.5}],
