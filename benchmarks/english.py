@@ -10,10 +10,14 @@ Takes benchmarks/models/default-0 (made by `benchmarks.train`) and the figures t
 import dataclasses
 import json
 
-from benchmarks.data import ROOT
+from torch import Tensor
+
+from benchmarks.data import ROOT, raw_english
 from benchmarks.entities import RESULTS
 from benchmarks.speed_rows import DISTILLED
 from benchmarks.train import TIMES
+from thresher.encoders import load_encoder
+from thresher.encoders.protocol import EightBitEncoder
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.casing import has_letters, is_address
 from thresher.entities.model import FinderModel
@@ -21,6 +25,7 @@ from thresher.entities.model_card import source_table
 
 FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
 LICENCE = "cc-by-sa-4.0"
+_EVERY = 50  # sentences of the raw text, of which one is read for the ranges
 SOURCES = (
     (
         "English Web Treebank, training text without annotations (Bies et al. 2012; "
@@ -47,7 +52,7 @@ def main() -> None:
     model = FinderModel.read(ROOT / "benchmarks" / "models" / "default-0")
     words = frozenset(w for w in model.ordinary if has_letters(w) and not is_address(w))
     made = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
-    model = dataclasses.replace(model, ordinary=words, learned_from=made)
+    model = dataclasses.replace(model, ordinary=words, learned_from=made, ranges=_ranges(model))
     results = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
     ours, spacy = results["finders"]["default-0"], results["peers"]["spaCy en_core_web_sm"]
     figures = "\n".join(
@@ -92,6 +97,13 @@ def write_student() -> None:
     folder = FOLDER.with_name(FAST_ENGLISH)
     dataclasses.replace(student, learned_from=made).write(folder)
     print(f"wrote {folder.relative_to(ROOT)}")
+
+
+def _ranges(model: FinderModel) -> dict[str, Tensor]:
+    """How large the encoder's numbers get on raw text, so that it can read in eight bits."""
+    encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
+    assert isinstance(encoder, EightBitEncoder)
+    return encoder.input_ranges([words for words in raw_english() if words][::_EVERY])
 
 
 def _f1(figures: dict[str, dict[str, float]], case: str) -> str:

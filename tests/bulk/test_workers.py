@@ -1,5 +1,6 @@
 """Chunks of documents, and workers that answer them in order or say why not."""
 
+import gc
 import os
 import signal
 import time
@@ -40,6 +41,10 @@ def failing(finder, chunk):
 
 def dying(finder, chunk):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def objects_before_a_collection(finder, chunk):
+    return gc.get_threshold()[0]
 
 
 def unloadable():
@@ -117,6 +122,11 @@ def test_what_goes_wrong_in_a_worker_is_raised_here_and_the_worker_goes_on(
     with pytest.raises(error, match=told):
         list(pool.each(failing, [[raw(number)]]))
     assert [each for _, (_, each) in pool.each(slow_and_numbered, [[raw(9)]])] == [9]
+
+
+def test_workers_look_for_cycles_seldom(pool):
+    [(_, objects)] = pool.each(objects_before_a_collection, [[raw(1)]])
+    assert objects == 100_000
 
 
 def test_a_worker_that_dies_is_told(small):

@@ -4,10 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from thresher import EntityFinder
-from thresher.entities.built_in import FAST_ENGLISH, NAMES, folder_of
+from thresher.encoders.eight_bits import eight_bits_work
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, folder_of
+from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 
 FOUND = """
@@ -40,3 +44,21 @@ def test_the_fast_one_finds_names_and_loads_no_transformer():
         [sys.executable, "-c", FOUND], capture_output=True, text=True, check=True, timeout=120
     )
     assert ran.stdout == "['Marie Curie', 'Paris'] False\n"
+
+
+def test_what_eight_bits_need_is_kept_with_the_model(tmp_path):
+    model = FinderModel.read(folder_of(ENGLISH))
+    model.write(tmp_path / "again")
+    again = FinderModel.read(tmp_path / "again").ranges
+    assert len(again) == 4 * model.layer  # linear layers
+    assert all(torch.equal(again[name], value) for name, value in model.ranges.items())
+
+
+@pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+def test_on_a_cpu_the_built_in_model_reads_in_eight_bits_unless_told_to_be_exact():
+    sentences = ["Later Marie Curie moved to Paris , it was said .".split()]
+    fast = EntityFinder.default(device="cpu")
+    exact = EntityFinder.default(device="cpu", exact=True)
+    assert fast.find_words(sentences)[0][0].start == exact.find_words(sentences)[0][0].start == 1
+    difference = np.abs(fast.gate_scores(sentences)[0] - exact.gate_scores(sentences)[0])
+    assert 0 < difference.max() < 0.05

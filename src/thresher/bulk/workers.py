@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from thresher.bulk.chunks import Chunk
+from thresher.bulk.collector import collect_seldom
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ def _work(connection: Connection, load: Load, count: int) -> None:
 
         if "OMP_NUM_THREADS" not in os.environ:
             torch.set_num_threads(max(1, (os.cpu_count() or 1) // count))
+        collect_seldom()
         finder = load()
     except Exception as error:  # it is told to whoever started this
         connection.send((None, _told(error)))

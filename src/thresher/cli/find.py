@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import thresher
+from thresher.bulk.collector import collect_seldom
 from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
 from thresher.cli.find_in_bulk import BULK_FORMATS, ENGINES, find_in_bulk
@@ -125,6 +126,7 @@ def find(
         raise InputError(f"--to {to} needs --engine {ENGINES[0]}")
     from thresher.cli.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
 
+    collect_seldom()
     output = None if place is None else Path(place)
     refuse_to_overwrite(sources, output)
     problems = Problems()

@@ -113,7 +113,7 @@ def encoded_by_length(
     most = tokens_together or TOKENS_TOGETHER.get(batch.ids.device.type, 512)
     lengths = batch.mask.sum(1).cpu().numpy()
     hidden: Tensor | None = None
-    for rows in _of_like_length(lengths, most):
+    for rows in of_like_length(lengths, most):
         longest = int(lengths[rows].max())
         index = torch.from_numpy(rows).to(batch.ids.device)
         encoded = encode(batch.ids[index, :longest], batch.mask[index, :longest])
@@ -123,7 +123,7 @@ def encoded_by_length(
     return encode(batch.ids, batch.mask) if hidden is None else hidden
 
 
-def _of_like_length(lengths: Numbers, most: int) -> list[Numbers]:
+def of_like_length(lengths: Numbers, most: int) -> list[Numbers]:
     """Rows by length, at most so many tokens together, padding included."""
     order = np.argsort(lengths, kind="stable")
     parts, low = [], 0

@@ -2,11 +2,13 @@
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from thresher.encoders.padding import of_like_length
 from thresher.encoders.protocol import Encoder, TokenBatch
 
-TOKENS_AT_ONCE = {"cpu": 2048, "cuda": 16_384}
+TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
 
 
 def encode_in_parts(
@@ -16,19 +18,27 @@ def encode_in_parts(
     *,
     tokens_at_once: int | None = None,
 ) -> Tensor:
-    """Equal to `encoder.encode_gated(batch, gates)`, gradients included.
+    """Equal to `encoder.encode_gated(batch, gates)` where the mask is 1, gradients included.
 
     Only one part's activations are in memory at a time; for that, each part is encoded once more
-    in the backward pass.
+    in the backward pass. Windows of like length make a part, so that little of it is padding.
     """
-    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 2048)
-    windows, tokens = batch.ids.shape
-    rows = max(1, most // max(tokens, 1))
-    if windows <= rows:
+    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 1024)
+    if batch.ids.numel() <= most:
         return encoder.encode_gated(batch, gates)
-    parts = [batch.part(low, low + rows) for low in range(0, windows, rows)]
+    lengths = batch.mask.sum(1).cpu().numpy()
+    indices = [torch.from_numpy(each) for each in of_like_length(lengths, most)]
+    hidden = [_part(encoder, batch, index.to(batch.ids.device), gates) for index in indices]
+    order = torch.cat(indices).argsort().to(batch.ids.device)
+    return torch.cat(hidden)[order]
+
+
+def _part(encoder: Encoder, batch: TokenBatch, index: Tensor, gates: Tensor | None) -> Tensor:
+    """The vectors of some windows, filled up again to the length of all."""
+    longest = int(batch.mask[index].sum(1).max())
+    part = batch.rows(index, tokens=longest)
     if gates is None or not gates.requires_grad:
-        return torch.cat([encoder.encode_gated(part, gates) for part in parts])
-    return torch.cat(
-        [checkpoint(encoder.encode_gated, part, gates, use_reentrant=False) for part in parts]
-    )
+        hidden = encoder.encode_gated(part, gates)
+    else:
+        hidden = checkpoint(encoder.encode_gated, part, gates, use_reentrant=False)
+    return functional.pad(hidden, (0, 0, 0, batch.ids.shape[1] - longest))

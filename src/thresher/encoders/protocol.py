@@ -1,6 +1,6 @@
 """What an encoder is: sentences in, vectors out, with a gate on every word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
@@ -38,6 +38,19 @@ class TokenBatch:
             mask=self.mask[low:high],
             word=self.word[low:high],
             sentence=self.sentence[low:high],
+        )
+
+    def rows(self, index: Tensor, *, tokens: int) -> "TokenBatch":
+        """Some of the windows in that order, cut to so many tokens; numbers are kept.
+
+        index: (rows,)
+        """
+        return replace(
+            self,
+            ids=self.ids[index, :tokens],
+            mask=self.mask[index, :tokens],
+            word=self.word[index, :tokens],
+            sentence=self.sentence[index],
         )
 
     def of_sentences(self, low: int, high: int) -> "TokenBatch":
@@ -129,6 +142,19 @@ class SubwordEncoder(Protocol):
 
     def token_vectors(self) -> Tensor:
         """What `encode` makes of each token of the vocabulary alone: (vocabulary, width)."""
+        ...
+
+
+@runtime_checkable
+class EightBitEncoder(Encoder, Protocol):
+    """An encoder that can read in eight bits, once it is known how large its numbers are."""
+
+    def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        """How large they are for some sentences: by layer (2, channels), the least and largest."""
+        ...
+
+    def in_eight_bits(self, ranges: Mapping[str, Tensor]) -> Encoder:
+        """The same encoder, faster and a little less exact."""
         ...
 
 

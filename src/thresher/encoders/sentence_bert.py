@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from thresher.encoders.attention import attending_twin, incoming_and_outgoing
+from thresher.encoders.bert_layers import first_layers
+from thresher.encoders.eight_bits import Ranges, in_eight_bits, input_ranges
 from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.subwords import Subwords
@@ -52,7 +54,7 @@ class SentenceBert:
         self._layer = math.ceil(layers * 2 / 3) if layer is None else layer
         if not 1 <= self._layer <= layers:
             raise InputError(f"{self._name} has layers 1 to {layers}; got layer {layer}")
-        self._lower_layers = _first_layers(self._model, self._layer)
+        self._lower_layers = first_layers(self._model, self._layer)
         self._embeddings: Tensor = self._model.get_input_embeddings().weight
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
@@ -99,11 +101,7 @@ class SentenceBert:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
-        return encoded_by_length(self._read, batch)
-
-    def _read(self, ids: Tensor, mask: Tensor) -> Tensor:
-        output = self._lower_layers(input_ids=ids, attention_mask=mask)
-        return output.last_hidden_state  # type: ignore[no-any-return]
+        return encoded_by_length(self._lower_layers, batch)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
@@ -113,6 +111,18 @@ class SentenceBert:
             embedded = gate * embedded + (1 - gate) * self._closed
         output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
+
+    def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+        """What the layers that `encode` reads are given for some sentences, for `in_eight_bits`."""
+        batch = self.batch(sentences)
+        with torch.inference_mode():
+            return input_ranges(self._lower_layers, lambda: self.encode(batch))
+
+    def in_eight_bits(self, ranges: Ranges) -> "SentenceBert":
+        """The same encoder on a CPU, with `encode` in eight bits; nothing else is changed."""
+        twin = copy.copy(self)
+        twin._lower_layers = in_eight_bits(self._lower_layers, ranges)
+        return twin
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -125,8 +135,9 @@ class SentenceBert:
         for low in range(0, len(vectors), _TOKENS_AT_ONCE):
             own = range(low, min(low + _TOKENS_AT_ONCE, len(vectors)))
             ids = torch.tensor([[*self._start, each, *self._end] for each in own])
+            ids = ids.to(self._device)
             with torch.inference_mode():
-                hidden = self._lower_layers(input_ids=ids.to(self._device)).last_hidden_state
+                hidden = self._lower_layers(ids, torch.ones_like(ids))
             vectors[own.start : own.stop] = hidden[:, len(self._start)].cpu()
         return vectors
 
@@ -182,26 +193,6 @@ def _untruncated(tokenizer: Any) -> Tokenizer:
     words_to_tokens.no_truncation()
     words_to_tokens.no_padding()
     return words_to_tokens
-
-
-def _first_layers(model: nn.Module, layers: int) -> nn.Module:
-    """A view of the model that stops after some layers and shares every parameter with it."""
-    encoder = getattr(model, "encoder", None)
-    stack = getattr(encoder, "layer", None)
-    if not isinstance(encoder, nn.Module) or not isinstance(stack, nn.ModuleList):
-        raise InputError(f"{type(model).__name__} has no encoder.layer; choose a BERT-like encoder")
-    shallow_encoder = _shallow_copy(encoder)
-    shallow_encoder.layer = stack[:layers]
-    shallow = _shallow_copy(model)
-    shallow.encoder = shallow_encoder
-    return shallow
-
-
-def _shallow_copy(module: nn.Module) -> nn.Module:
-    """A module of its own whose children and parameters are those of the original."""
-    twin = copy.copy(module)
-    twin._modules = dict(module._modules)
-    return twin
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:

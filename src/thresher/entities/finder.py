@@ -10,7 +10,9 @@ import numpy as np
 import torch
 
 from thresher.encoders import Encoder, load_encoder
+from thresher.encoders.eight_bits import eight_bits_work
 from thresher.encoders.loading import device_or_best
+from thresher.encoders.protocol import EightBitEncoder
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.built_in import ENGLISH, folder_of
 from thresher.entities.decoding import candidates
@@ -53,13 +55,16 @@ class EntityFinder(TextFinder, HubModel):
         self._selector = model.selector.to(encoder.device).eval()
 
     @classmethod
-    def default(cls, *, device: str | None = None) -> Self:
+    def default(cls, *, device: str | None = None, exact: bool = False) -> Self:
         """The built-in English model."""
-        return cls.load(ENGLISH, device=device)
+        return cls.load(ENGLISH, device=device, exact=exact)
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
-        """A finder from the folder that `save` made, or a built-in one by its name."""
+    def load(cls, folder: str | Path, *, device: str | None = None, exact: bool = False) -> Self:
+        """A finder from the folder that `save` made, or a built-in one by its name.
+
+        exact: not in eight bits, even if the model allows it and the processor can
+        """
         folder = folder_of(folder)
         model = FinderModel.read(folder)
         if model.static is None:
@@ -68,7 +73,8 @@ class EntityFinder(TextFinder, HubModel):
             )
         else:
             encoder = model.static.to(device_or_best(device))
-        return cls(encoder, model.checked_for(encoder))
+        model = model.checked_for(encoder)
+        return cls(encoder if exact else _faster(encoder, model), model)
 
     @classmethod
     def fit(
@@ -221,3 +227,10 @@ class EntityFinder(TextFinder, HubModel):
             for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
                 rows[i] = row
         return rows
+
+
+def _faster(encoder: Encoder, model: FinderModel) -> Encoder:
+    """The encoder in eight bits, where that is allowed and works."""
+    if not model.ranges or encoder.device.type != "cpu" or not eight_bits_work():
+        return encoder
+    return encoder.in_eight_bits(model.ranges) if isinstance(encoder, EightBitEncoder) else encoder

@@ -1,6 +1,6 @@
 """What a finder has learned, as a value and as a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,13 @@ from thresher.entities.views import Observations, Trust
 from thresher.errors import InputError
 from thresher.model_folder import ModelKind, described_by
 
-_WEIGHTS, _WORDS = "selector.safetensors", "ordinary.txt"
+_WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 KIND = ModelKind(
     "entity finder",
     format=1,
     files=(_WEIGHTS, _WORDS),
     made_by="thresher fit",
-    optional=static_files.FILES,
+    optional=(*static_files.FILES, _RANGES),
 )
 
 
@@ -42,6 +42,7 @@ class FinderModel:
     dates: words of dates in that text; None where dates are no entities
     learned_from: counts and settings, for the model card; `licence` and `sources` where known
     static: the encoder, where it is kept with the model; else one is loaded by its name
+    ranges: how large the encoder's numbers are, if it may read in eight bits
     """
 
     encoder: str
@@ -54,6 +55,7 @@ class FinderModel:
     entity: int = 0
     learned_from: dict[str, Any] = field(default_factory=dict)
     static: StaticEncoder | None = None
+    ranges: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     @classmethod
     def fitted(
@@ -129,6 +131,7 @@ class FinderModel:
             _WEIGHTS: save(_weights(self.heads)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
             **(static_files.to_files(self.static) if self.static else {}),
+            **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
         }
         config = {
             "encoder": self.encoder,
@@ -167,6 +170,7 @@ class FinderModel:
                 dates=_words_of_dates(config.get("dates")),
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
+                ranges=load(files[_RANGES]) if _RANGES in files else {},
             )
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
+from thresher.bulk.collector import collect_seldom
 from thresher.bulk.plan import Block
 from thresher.bulk.run import BulkRun, Done
 from thresher.errors import InputError
@@ -35,6 +36,7 @@ class BlockFinder:
         import torch  # noqa: PLC0415 (actors alone need it)
 
         torch.set_num_threads(1)
+        collect_seldom()
         self._run = run
         self._finder = run.model.load()
 

@@ -1,0 +1,118 @@
+"""Finding on a GPU: how much of what its encoder could read does `find` read?
+
+    python -m benchmarks.speed_gpu                              a minute
+    python -m benchmarks.speed_gpu --model FOLDER --workers 8   another model; so many processes
+
+Words a second on the clock over raw text. The encoder alone has its batches on the GPU already;
+`find` gets text, a process or several. Without a GPU the same is measured on the CPU.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.data import raw_english
+from benchmarks.speed import RESULTS
+from benchmarks.speed_texts import write_lines
+from thresher.cli.app import app
+from thresher.entities.built_in import ENGLISH
+from thresher.entities.finder import _WORDS_PER_BATCH, EntityFinder
+from thresher.entities.vectors import batches_by_length
+from thresher.text.words import segment
+
+SENTENCES = 20_000
+_PASSAGE = 20  # sentences of a text
+
+
+def measure(model: str, device: str) -> dict[str, int]:
+    """Words a second of each part of finding, by itself, and of all."""
+    finder = EntityFinder.load(model, device=device)
+    sentences = [words for words in raw_english() if words][-SENTENCES:]
+    texts = [
+        " ".join(" ".join(words) for words in sentences[low : low + _PASSAGE])
+        for low in range(0, len(sentences), _PASSAGE)
+    ]
+    most = _WORDS_PER_BATCH[torch.device(device).type]
+    groups = [
+        [sentences[i] for i in each] for each in batches_by_length(sentences, words_per_batch=most)
+    ]
+    batches = [finder.encoder.batch(each) for each in groups]
+    gates = finder.gate_scores(sentences)
+    words = sum(map(len, sentences))
+    steps: dict[str, Callable[[], object]] = {
+        "encoder": lambda: [finder.encoder.encode(each) for each in batches],
+        "encoder, half precision": lambda: _in_half(finder, batches, device),
+        "sentences and words": lambda: [segment(text) for text in texts],
+        "tokens": lambda: [finder.encoder.batch(each) for each in groups],
+        "gates": lambda: finder.gate_scores(sentences),
+        "views and decoding": lambda: finder.readings(sentences, gates),
+        "find": lambda: list(finder.find_all(texts)),
+    }
+    with torch.inference_mode():
+        return {name: round(words / _seconds(step, device)) for name, step in steps.items()}
+
+
+def _in_half(finder: EntityFinder, batches: list[Any], device: str) -> None:
+    kind = torch.device(device).type
+    with torch.autocast(kind, dtype=torch.float16, enabled=kind == "cuda"):
+        for each in batches:
+            finder.encoder.encode(each)
+
+
+def _seconds(step: Callable[[], object], device: str) -> float:
+    """The better of two goes."""
+    times = []
+    for _ in range(2):
+        started = time.perf_counter()
+        step()
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def in_workers(model: str, device: str, workers: int, count: int) -> int:
+    """Words a second of `find --workers`, start-up included."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = write_lines(Path(folder) / "text.txt", count)
+        words = len(text.read_text(encoding="utf-8").split())
+        started = time.perf_counter()
+        options = ["--model", model, "--device", device, "--workers", str(workers), "--quiet"]
+        app(["find", str(text), *options, "-o", f"{folder}/out.jsonl"], standalone_mode=False)
+        return round(words / (time.perf_counter() - started))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", default=ENGLISH)
+    parser.add_argument("--workers", type=int, default=8)
+    parser.add_argument("--sentences", type=int, default=200_000, help="for the workers")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options = parser.parse_args()
+    on_gpu = options.device.startswith("cuda")
+    figures: dict[str, Any] = {
+        "device": torch.cuda.get_device_name() if on_gpu else options.device,
+        "words_per_second": measure(options.model, options.device),
+        "workers": options.workers,
+    }
+    _write(figures)
+    figures["words_per_second"]["find in workers"] = in_workers(
+        options.model, options.device, options.workers, options.sentences
+    )
+    _write(figures)
+
+
+def _write(figures: dict[str, Any]) -> None:
+    print(json.dumps(figures), flush=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    (RESULTS / "gpu.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
