@@ -1,6 +1,7 @@
 import torch
 
 from thresher.encoders.parts import encode_in_parts
+from thresher.encoders.protocol import TokenBatch
 
 SENTENCES = [["Marie", "left", "Paris", "."], ["x"] * 300, ["No", "."], ["It", "rained", "again"]]
 
@@ -32,3 +33,21 @@ def test_without_gates_parts_equal_the_plain_encoding(minilm):
     inside = batch.mask.bool()
     torch.testing.assert_close(parts[inside], whole[inside], atol=1e-5, rtol=1e-4)
     assert torch.equal(batch.part(1, 3).ids, batch.ids[1:3])
+
+
+def test_windows_of_like_length_make_a_part_and_little_padding_is_encoded():
+    class Counting:
+        encoded = 0
+
+        def encode_gated(self, batch, gates):
+            self.encoded += batch.ids.numel()
+            return batch.ids[..., None].float()
+
+    lengths = torch.tensor([2, 30, 3, 2])
+    mask = (torch.arange(30) < lengths[:, None]).long()
+    ids = torch.arange(4 * 30).view(4, 30)
+    batch = TokenBatch(ids, mask, ids, torch.arange(4), torch.arange(4), 4)
+    encoder = Counting()
+    hidden = encode_in_parts(encoder, batch, tokens_at_once=30)
+    assert encoder.encoded == 3 * 3 + 30
+    assert torch.equal(hidden[mask.bool()][:, 0], ids[mask.bool()].float())

@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 from thresher.encoders.padding import of_like_length
 from thresher.encoders.protocol import Encoder, TokenBatch
 
-TOKENS_AT_ONCE = {"cpu": 1024, "cuda": 16_384}
+TOKENS_AT_ONCE = {"cpu": 512, "cuda": 16_384}
 
 
 def encode_in_parts(
@@ -23,7 +23,7 @@ def encode_in_parts(
     Only one part's activations are in memory at a time; for that, each part is encoded once more
     in the backward pass. Windows of like length make a part, so that little of it is padding.
     """
-    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 1024)
+    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 512)
     if batch.ids.numel() <= most:
         return encoder.encode_gated(batch, gates)
     lengths = batch.mask.sum(1).cpu().numpy()
