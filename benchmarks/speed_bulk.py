@@ -1,6 +1,6 @@
 """Many sentences through two workers: plain processes, then Ray, then Ray with a worker killed.
 
-    python -m benchmarks.speed_bulk                       a million sentences: half an hour
+    python -m benchmarks.speed_bulk                       a million sentences: a quarter of an hour
     python -m benchmarks.speed_bulk --sentences 50000     two minutes
 
 The distilled finder reads them. One record in the middle is broken: it must be told with its place.

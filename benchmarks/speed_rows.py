@@ -68,13 +68,20 @@ class Row:
 
 def default(sample: Sample) -> Row:
     finder = EntityFinder.default(device="cpu")
+    whole = Sample(gold(REPORT))
     return Row(
         finder.find_words,
         lambda: {
             "f1": sample.f1(finder.find_words),
+            "f1_of_all": whole.f1(finder.find_words),
             "of_bare_encoder": _ratio(finder, sample.sentences),
         },
     )
+
+
+def exact(sample: Sample) -> Row:
+    finder = EntityFinder.default(device="cpu", exact=True)
+    return Row(finder.find_words, lambda: {"f1": sample.f1(finder.find_words)})
 
 
 def _ratio(finder: EntityFinder, sentences: Sentences) -> float:
@@ -217,6 +224,7 @@ def _texts(sentences: Sentences) -> list[str]:
 
 ROWS: dict[str, Callable[[Sample], Row]] = {
     "default": default,
+    "exact default": exact,
     "distilled": distilled,
     "bare encoder": encoder,
     "bare tokenizer": tokenizer,

@@ -9,7 +9,8 @@ from benchmarks.speed_rows import ROWS
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
-    "default": "**Thresher, built-in model**",
+    "default": "**Thresher, built-in model**, in eight bits",
+    "exact default": "the same in single precision (`exact=True`)",
     "distilled": "**Thresher, fast-english** (distilled)",
     "bare encoder": "its encoder alone: tokenizer and four layers of MiniLM",
     "bare tokenizer": "its tokenizer alone",
@@ -28,7 +29,8 @@ _BULK = {
 
 def section() -> str:
     """Markdown; says what was not measured."""
-    return "\n\n".join(["## Speed", *_words(), *_split(), *_bulk(), *_growth()]) + "\n"
+    parts = ["## Speed", *_words(), *_split(), *_gpu(), *_bulk(), *_growth()]
+    return "\n\n".join(parts) + "\n"
 
 
 def _row(name: str) -> dict[str, Any] | None:
@@ -65,7 +67,7 @@ def _words() -> list[str]:
         "of the report splits; span F1 on them, cased / lower-cased. Rows on raw text put "
         "twenty sentences together and split them again. The machine is shared: compare rows."
     )
-    parts = [about, "\n".join(lines)]
+    parts = [about, "\n".join(lines), *_of_all(rows.get("default", {}))]
     if "of_bare_encoder" in rows.get("default", {}):
         parts.append(
             "Measured turn by turn, the built-in model runs at "
@@ -74,19 +76,59 @@ def _words() -> list[str]:
     return [*parts, *([f"Not measured: {missing}."] if missing else [])]
 
 
+def _of_all(row: dict[str, Any]) -> list[str]:
+    """Span F1 on whole splits, beside that of the same model in single precision."""
+    if "f1_of_all" not in row:
+        return []
+    told = f"Span F1 of the built-in model in eight bits on the whole report splits: {_f1(row)}"
+    path = RESULTS.parent / "entities-report.json"
+    if not path.exists():
+        return [f"{told}."]
+    exact = json.loads(path.read_bytes())["finders"]["default-0"]
+    changes = [
+        got - exact[name][case]["span_f1"]
+        for name in _SETS
+        for got, case in zip(row["f1_of_all"][name], ("cased", "lower"), strict=True)
+    ]
+    return [
+        f"{told}; beside single precision, {min(changes):+.4f} to {max(changes):+.4f}, in the mean "
+        f"{sum(changes) / len(changes):+.4f}."
+    ]
+
+
+def _f1(row: dict[str, Any]) -> str:
+    return ", ".join(
+        f"{title} {' / '.join(f'{value:.3f}' for value in row['f1_of_all'][name])}"
+        for name, title in _SETS.items()
+    )
+
+
 def _split() -> list[str]:
     row = _row("distilled")
     if row is None:
         return []
     shares = ", ".join(f"{step} {share:.0%}" for step, share in row["shares"].items())
-    f1 = ", ".join(
-        f"{title} {' / '.join(f'{value:.3f}' for value in row['f1_of_all'][name])}"
-        for name, title in _SETS.items()
-    )
     return [
         f"Where the distilled finder's time goes: {shares}. Its span F1 on the whole report "
-        f"splits: {f1}."
+        f"splits: {_f1(row)}."
     ]
+
+
+def _gpu() -> list[str]:
+    row = _row("gpu")
+    if row is None:
+        return ["On a GPU (`python -m benchmarks.speed_gpu`): not measured."]
+    lines = [
+        "| | words a second |",
+        "|---|---|",
+        *(f"| {step} | {speed:,} |" for step, speed in row["words_per_second"].items()),
+    ]
+    about = (
+        f"`python -m benchmarks.speed_gpu`: the built-in model on one {row['device']}, words a "
+        f"second on the clock; each step by itself, `find` in one process, and in "
+        f"{row['workers']} with their start."
+    )
+    return [about, "\n".join(lines)]
 
 
 def _bulk() -> list[str]:
