@@ -40,8 +40,9 @@ from thresher.encoders import Encoder
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.features import Features
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import RawText, conclude, long_enough
+from thresher.entities.fitting import conclude, long_enough
 from thresher.entities.model import FinderModel
+from thresher.entities.raw_text import RawText
 from thresher.entities.reading import Document
 from thresher.entities.settings import Settings
 from thresher.entities.training import Corpus, EpochReport, TrainingState, train

@@ -1,11 +1,14 @@
 """thresher fit in a language nobody has an encoder for."""
 
 import json
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from thresher import EntityFinder
+from thresher.cli import fit_beliefs
 from thresher.encoders import from_text
 from thresher.encoders.from_text import SIZES
 from thresher.encoders.loading import load_encoder
@@ -145,3 +148,15 @@ def _only(name):
         write_folder(path, files)
 
     return write
+
+
+@pytest.mark.parametrize(("dictionary", "told"), [(False, 1), (True, 0)])
+def test_words_without_spaces_are_told_of_where_no_dictionary_splits_them(
+    dictionary, told, monkeypatch
+):
+    notes = []
+    progress = SimpleNamespace(note=notes.append)
+    monkeypatch.setattr(fit_beliefs, "knows_words", lambda: dictionary)
+    fit_beliefs.beliefs_about([["北", "京", "大", "学"]], progress, surprisal=None, device=None)
+    assert sum(bool(re.search("every letter is read as a word", note)) for note in notes) == told
+    assert len(notes) == told

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -18,11 +18,10 @@ from thresher.entities.beliefs import Beliefs
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.features import Features
 from thresher.entities.heads import Head, best_agreement
-from thresher.entities.priors import CasingPrior
 from thresher.entities.processes import Processes, these
+from thresher.entities.raw_text import RawText
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
-from thresher.entities.statistics import WordStatistics
 from thresher.entities.training import (
     Corpus,
     EpochReport,
@@ -31,7 +30,7 @@ from thresher.entities.training import (
     train,
 )
 from thresher.entities.vectors import Units, cache_vectors
-from thresher.entities.views import Observations, Scores
+from thresher.entities.views import Scores
 from thresher.errors import InputError
 
 LEAST_WORDS = 200  # fewer teach nothing
@@ -62,62 +61,6 @@ class SilentProgress:
 
     def note(self, message: str) -> None:
         """Say nothing."""
-
-
-@dataclass(frozen=True)
-class RawText:
-    """Raw sentences, and what is read off them before any encoder does.
-
-    prior: (words,), NaN for no opinion   seen: the other views of each word
-    ordinary: words that are not bursty; None where repetition tells nothing
-    dates: words of dates; None where dates are no entities
-    """
-
-    sentences: Sequence[Sequence[str]]
-    statistics: WordStatistics
-    prior: NDArray[np.float32]
-    ordinary: frozenset[str] | None
-    not_names: frozenset[str]
-    dates: frozenset[str] | None
-    seen: Observations
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Sequence[Sequence[str]],
-        beliefs: Beliefs,
-        settings: Settings,
-        *,
-        common: Set[str] = frozenset(),
-    ) -> "RawText":
-        """Read the sentences with these beliefs; `common` words are known to be so in general.
-
-        Where none are, what is repeated may be any noun of the day, and is no sign of an entity.
-        """
-        beliefs = beliefs.settled(sentences, common=common)
-        statistics = WordStatistics.of(sentences, common=common)
-        tells = common or "repetition" in beliefs.priors
-        ordinary = statistics.ordinary_words() if tells else None
-        dates = beliefs.date_words(sentences)
-        not_names = beliefs.all_not_names(statistics) - (dates or frozenset())
-        return cls(
-            sentences=sentences,
-            statistics=statistics,
-            prior=beliefs.opinions(sentences, statistics, settings),
-            ordinary=ordinary,
-            not_names=not_names,
-            dates=dates,
-            seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names, dates=dates),
-        )
-
-    def judge(self) -> NDArray[np.float32]:
-        """What tells which of several selectors finds entities: (words,), NaN for no opinion.
-
-        The prior, or what capitals say where the prior holds no word to be an entity.
-        """
-        if (self.prior > 0.5).any():
-            return self.prior
-        return CasingPrior(self.statistics).opinions(self.sentences)
 
 
 @dataclass(frozen=True)
