@@ -116,3 +116,11 @@ def test_products_that_are_lost_are_noticed(monkeypatch):
         assert not eight_bits_work()
     finally:
         eight_bits_work.cache_clear()
+
+
+@can
+def test_what_was_given_is_as_it_was_afterwards(linear):
+    x = inputs(50, outlier=60.0)
+    before = x.clone()
+    EightBitLinear(linear, range_of(x))(x)
+    assert torch.equal(x, before)

@@ -42,7 +42,8 @@ class EightBitLinear(nn.Module):
         low, high = (ranges.float() / factor).aminmax()
         self._scale = max(float(high.clamp(min=0) - low.clamp(max=0)) / _LEVELS, 1e-12)
         self._zero = round(-float(low.clamp(max=0)) / self._scale)
-        self._shrink = 1 / factor if bool((factor > 1).any()) else None
+        self._large = (factor > 1).nonzero()[:, 0]
+        self._shrink = 1 / factor[self._large]
         with _engine():
             self._packed = torch.ops.quantized.linear_prepack(
                 _rows_in_eight_bits(linear.weight.detach() * factor), linear.bias
@@ -50,8 +51,19 @@ class EightBitLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (…, channels)   returns: (…, outputs)"""
+        if not len(self._large):
+            return self._multiplied(x)
+        # The few channels that are too large are divided in place and put back: to go over all
+        # of them once more would cost a tenth of the time.
+        large = x[..., self._large]
+        x[..., self._large] = large * self._shrink
+        y = self._multiplied(x)
+        x[..., self._large] = large
+        return y
+
+    def _multiplied(self, x: Tensor) -> Tensor:
         y: Tensor = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32(
-            x if self._shrink is None else x * self._shrink, self._scale, self._zero, self._packed
+            x, self._scale, self._zero, self._packed
         )
         return y
 

@@ -103,7 +103,7 @@ def encoded_by_length(
     *,
     tokens_together: int | None = None,
 ) -> Tensor:
-    """Equal to `encode(batch.ids, batch.mask)` where the mask is 1.
+    """Equal to `encode(batch.ids, batch.mask)` where the mask is 1; elsewhere anything.
 
     Windows of like length are encoded together and cut to the longest of them, so that little is
     computed for padding.
@@ -118,7 +118,7 @@ def encoded_by_length(
         index = torch.from_numpy(rows).to(batch.ids.device)
         encoded = encode(batch.ids[index, :longest], batch.mask[index, :longest])
         if hidden is None:
-            hidden = encoded.new_zeros(*batch.ids.shape, encoded.shape[-1])
+            hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])
         hidden[index, :longest] = encoded
     return encode(batch.ids, batch.mask) if hidden is None else hidden
 
