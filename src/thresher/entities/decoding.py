@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from thresher.entities.casing import Casing, casing
 from thresher.entities.views import Scores
@@ -50,33 +49,39 @@ def candidates(
     """The non-overlapping runs of a sentence that could be entities, from left to right."""
     if len(words) != len(scores):
         raise ValueError(f"one score per word: {len(words)} words, {len(scores)} scores")
-    joins = scores >= JOINS_ABOVE
-    if not joins.any():
-        return []
+    plain: list[float] = scores.tolist()  # a sentence is short: arrays would only be slower
     found = []
-    for run in _runs(_bridged(words, joins)):
+    for run in _runs(words, [i for i, score in enumerate(plain) if score >= JOINS_ABOVE]):
         start, end = _trimmed(words, *run, not_names)
         if start < end:
             start -= _has_own_article(words, start)
-            found.append(Candidate(start, end, _span_score(scores, start, end)))
+            found.append(Candidate(start, end, _span_score(plain, start, end)))
     return found
 
 
-def _span_score(scores: Scores, start: int, end: int) -> float:
-    best = float(scores[start:end].max())
-    before = float(scores[start - 1]) if start > 0 else 0.0
-    after = float(scores[end]) if end < len(scores) else 0.0
+def _span_score(scores: Sequence[float], start: int, end: int) -> float:
+    best = max(scores[start:end])
+    before = scores[start - 1] if start > 0 else 0.0
+    after = scores[end] if end < len(scores) else 0.0
     return SUREST * best**2 * (1 - before) * (1 - after)
 
 
-def _bridged(words: Sequence[str], joins: NDArray[np.bool_]) -> list[bool]:
-    """Close the gaps of one or two joining words between words that join."""
-    closed: list[bool] = joins.tolist()
-    for left, right in pairwise(np.flatnonzero(joins).tolist()):
-        gap = words[left + 1 : right]
-        if len(gap) <= _LONGEST_JOINT and all(map(_joins, gap)):
-            closed[left + 1 : right] = [True] * len(gap)
-    return closed
+def _runs(words: Sequence[str], joining: Sequence[int]) -> list[tuple[int, int]]:
+    """Words that join and follow each other, or with one or two joining words between them."""
+    if not joining:
+        return []
+    edges = [
+        (left + 1, right)
+        for left, right in pairwise(joining)
+        if right > left + 1 and not _joined(words[left + 1 : right])
+    ]
+    starts = [joining[0], *(start for _, start in edges)]
+    ends = [*(end for end, _ in edges), joining[-1] + 1]
+    return list(zip(starts, ends, strict=True))
+
+
+def _joined(gap: Sequence[str]) -> bool:
+    return len(gap) <= _LONGEST_JOINT and all(map(_joins, gap))
 
 
 def _joins(word: str) -> bool:
@@ -91,11 +96,6 @@ def _has_own_article(words: Sequence[str], start: int) -> bool:
     if start == 0 or words[start - 1].casefold() not in ARTICLES:
         return False
     return casing(words)[start - 1] is Casing.CAPITAL
-
-
-def _runs(joins: Sequence[bool]) -> list[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.array([False, *joins, False], dtype=np.int8))).tolist()
-    return list(zip(edges[::2], edges[1::2], strict=True))
 
 
 def _trimmed(words: Sequence[str], start: int, end: int, not_names: Set[str]) -> tuple[int, int]:
