@@ -93,6 +93,7 @@ def test_layers_with_a_range_are_replaced_in_a_copy():
     twin = in_eight_bits(model, {"1.0": torch.tensor([[-1.0] * 5, [1.0] * 5])})
     assert [type(each) for each in (twin[0], twin[1][0])] == [nn.Linear, EightBitLinear]
     assert isinstance(model[1][0], nn.Linear)
+    assert twin[0].weight is model[0].weight
     assert quantized.engine == engine
 
 

@@ -23,7 +23,7 @@ Ranges = Mapping[str, Tensor]  # of each linear layer, the least and largest inp
 
 _ENGINE = "fbgemm"  # the others lose bits, or stop where a processor is not what it seems
 _ORDINARY = 0.98  # the share of channels that is not too large
-_WORTH_IT = 2.0  # how much too large a channel must be for all to be multiplied
+_WORTH_IT = 2.0  # how much too large the largest channel must be for any to be divided
 _LEVELS, _MOST = 255, 127
 
 
@@ -113,8 +113,11 @@ def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tens
 
 
 def in_eight_bits(module: nn.Module, ranges: Ranges) -> nn.Module:
-    """A copy of the module whose linear layers compute in eight bits, where a range is known."""
-    twin = copy.deepcopy(module)
+    """A copy of the module whose linear layers compute in eight bits, where a range is known.
+
+    All other parameters are those of the original.
+    """
+    twin = copy.deepcopy(module, {id(each): each for each in module.parameters()})
     for name, layer in list(_linear_layers(twin)):
         if name in ranges:
             parent, _, own = name.rpartition(".")
