@@ -41,9 +41,9 @@ Validation and test are the same text in either language, each with its own best
 Published rows are those of *Stop Jostling* (LoResLM 2025), one seed each, on both parts together.
 "Separated embeddings" there means that each token's row is a parameter of its own. AdamW treats
 each number by itself, so such rows move exactly as those of one matrix do (a test shows it). They
-could differ by escaping weight decay, as parameters of one dimension often do, but in that work they
-decay too: its training logs count 147 decayed tensors, 130 of them rows. What is left is another
-stream of random numbers. "No decay" is freedom from decay and
+could differ by escaping weight decay, as parameters of one dimension often do, but in that work
+they decay too: its training logs count 147 decayed tensors, 130 of them rows. What is left is
+another stream of random numbers. "No decay" is freedom from decay and
 nothing else. Rows with one seed are candidates; the one that did best on the small language's
 validation text while the big one kept within its limit has three.
 
@@ -55,8 +55,8 @@ validation text while the big one kept within its limit has three.
 
 English (web, encyclopaedia, speeches, a novel) with 160 kB of news in each of Swahili, Yorùbá,
 Hausa and Amharic; 8192 byte-level pairs; 6 layers × 384, context 256, batches of 32, tied weights;
-the best step on validation, test loss of each language. Rows without dropout have 1500 steps and are
-best before the last; those with dropout 0.2 have 2500 and are best at the last.
+the best step on validation, test loss of each language. Rows without dropout have 1500 steps and
+are best before the last; those with dropout 0.2 have 2500 and are best at the last.
 
 {five_languages}
 
