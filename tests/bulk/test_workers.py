@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from thresher.bulk import chunks as chunking
 from thresher.bulk.chunks import FindSpans, ReadWords, chunks
+from thresher.bulk.memory import FreedMemory
 from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.workers import AHEAD, OneFinder, started
 from thresher.errors import InputError
@@ -150,3 +151,11 @@ def test_no_process_is_left_when_the_block_ends_in_the_middle(small):
         next(workers.each(slow_and_numbered, [[raw(number)] for number in range(1, 9)]))
         [worker] = set(psutil.Process().children()) - before
     assert not worker.is_running()
+
+
+def test_freed_memory_goes_back_after_every_chunk(monkeypatch):
+    given_back = []
+    monkeypatch.setattr(FreedMemory, "give_back", given_back.append)
+    done = list(OneFinder(None).each(lambda _, chunk: chunk, ["a", "b"]))
+    assert done == [("a", "a"), ("b", "b")]
+    assert len(given_back) == 2

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from thresher.bulk.chunks import Chunk
 from thresher.bulk.collector import collect_seldom
+from thresher.bulk.memory import FreedMemory
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ class OneFinder:
 
     def each(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
         """Every chunk with what the task makes of it."""
+        freed = FreedMemory()
         for chunk in chunks:
             yield chunk, task(self.finder, chunk)
+            freed.give_back()
 
 
 @dataclass(frozen=True)
@@ -173,10 +176,12 @@ def _work(connection: Connection, load: Load, count: int) -> None:
         connection.send((None, _told(error)))
         return
     connection.send((None, None))
+    freed = FreedMemory()
     try:
         while True:
             task, chunk = connection.recv()
             connection.send(_answer(task, finder, chunk))
+            freed.give_back()
     except (EOFError, OSError):  # nobody is left to work for
         return
 

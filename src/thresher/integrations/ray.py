@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from thresher.bulk.collector import collect_seldom
+from thresher.bulk.memory import FreedMemory
 from thresher.bulk.plan import Block
 from thresher.bulk.run import BulkRun, Done
 from thresher.errors import InputError
@@ -39,11 +40,13 @@ class BlockFinder:
         collect_seldom()
         self._run = run
         self._finder = run.model.load()
+        self._freed = FreedMemory()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
         """batch: blocks, written as JSON   returns: what became of each, likewise"""
         blocks = [Block(**json.loads(each)) for each in batch["block"]]
         done = [self._run.do(self._finder, block) for block in blocks]
+        self._freed.give_back()
         return {"done": [json.dumps(asdict(each)) for each in done]}
 
 

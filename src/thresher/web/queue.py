@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from thresher.web.memory import FreedMemory
+from thresher.bulk.memory import FreedMemory
 from thresher.web.reading import ReadText, read_all
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Give freed memory back to the system while a server runs."""
+"""Give freed memory back to the system while a process runs for long."""
 
 import ctypes
 import time
@@ -10,9 +10,9 @@ EVERY = 1.0  # seconds; a call takes milliseconds, and finds little to do sooner
 class FreedMemory:
     """What malloc has freed but kept.
 
-    Batches of ever other shapes leave holes that glibc's malloc fills badly: under load a server
-    that holds 600 MB would grow past a gigabyte within a minute. Other C libraries have nothing of
-    the kind, and there nothing happens.
+    Batches of ever other shapes leave holes that glibc's malloc fills badly: within a minute a
+    process that holds 400 MB has twice as much. Other C libraries have nothing of the kind, and
+    there nothing happens.
     """
 
     def __init__(self) -> None:

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from thresher.web import memory
-from thresher.web.memory import EVERY, FreedMemory
+from thresher.bulk import memory
+from thresher.bulk.memory import EVERY, FreedMemory
 
 HOLES = """
 import ctypes
-from thresher.web.memory import FreedMemory
+from thresher.bulk.memory import FreedMemory
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
