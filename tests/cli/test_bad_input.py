@@ -146,6 +146,8 @@ def test_a_mistyped_file_or_model_is_answered_with_the_nearest(run, notes, model
     wrong = model.with_name("leters")
     result = run("find", notes, "--model", wrong)
     assert result.complaint == f"there is no model folder {wrong}; did you mean letters?"
+    result = run("find", notes, "--model", "fast-englsh")
+    assert result.complaint == "there is no model folder fast-englsh; did you mean fast-english?"
 
 
 def test_a_device_that_is_not_there_is_told(run, notes, model, monkeypatch, minilm):
