@@ -57,7 +57,7 @@ def _words() -> list[str]:
         scores = row.get("f1", {})
         cells = [" / ".join(f"{f1:.3f}" for f1 in scores.get(each, ())) for each in _SETS]
         lines.append(
-            f"| {title} | {speed:,} | {speed / unit:.2g} | {row['peak_gb']} | "
+            f"| {title} | {speed:,} | {float(f"{speed / unit:.2g}"):g} | {row['peak_gb']} | "
             + " | ".join(cells)
             + " |"
         )
