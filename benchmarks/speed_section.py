@@ -57,7 +57,7 @@ def _words() -> list[str]:
         scores = row.get("f1", {})
         cells = [" / ".join(f"{f1:.3f}" for f1 in scores.get(each, ())) for each in _SETS]
         lines.append(
-            f"| {title} | {speed:,} | {float(f"{speed / unit:.2g}"):g} | {row['peak_gb']} | "
+            f"| {title} | {speed:,} | {_ratio(speed / unit)} | {row['peak_gb']} | "
             + " | ".join(cells)
             + " |"
         )
@@ -175,3 +175,8 @@ def _growth() -> list[str]:
 
 if __name__ == "__main__":
     print(section())
+
+
+def _ratio(value: float) -> str:
+    """To two digits, without an exponent."""
+    return f"{float(f'{value:.2g}'):g}"
