@@ -228,8 +228,9 @@ class TestSources:
         assert read(write("a.txt.gz", gzip.compress(b"Marie")))[0][0] == "Marie"
         assert read(write("a.jsonl.gz", gzip.compress(b'{"text": "Marie"}')))[0][0] == "Marie"
 
-    @pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"Marie" * 999)[:-20]])
-    def test_broken_gzip_is_refused(self, content):
+    @pytest.mark.parametrize("broken", ["not gzip", "cut short"])
+    def test_broken_gzip_is_refused(self, broken):
+        content = b"no gzip" if broken == "not gzip" else gzip.compress(b"Marie" * 999)[:-20]
         with pytest.raises(InputError, match=r"cannot read a.txt.gz"):
             read(write("a.txt.gz", content))
 
