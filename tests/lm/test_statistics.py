@@ -60,6 +60,14 @@ def test_half_precision_is_widened_as_in_the_loss():
     torch.testing.assert_close(measured.loss, losses[target >= 0])
 
 
+def test_a_margin_is_as_precise_as_the_hidden_states():
+    """In float32 .7 is less than in float64, and 0 ≥ .7 − .7 would not survive."""
+    hidden = torch.tensor([[0.7]], dtype=torch.float64)
+    weight = torch.tensor([[1.0], [0.0]], dtype=torch.float64)
+    found = linear_selfish_statistics(hidden, weight, torch.tensor([0]), margin=0.7)
+    assert found.survivors.tolist() == [2]
+
+
 def test_shares_are_those_of_the_counts():
     logits = torch.tensor([[0.0, 0, 0, 0], [0, -9, -9, -9], [0, 0, -9, -9]])
     measured = selfish_statistics(logits, torch.zeros(3).long(), margin=1.0)

@@ -8,10 +8,9 @@ from torch import Tensor
 
 from thresher.lm.kernels import chunked
 from thresher.lm.kernels.products import wide_products
-from thresher.lm.logit_scale import check_scale
+from thresher.lm.linear_arguments import check_linear_arguments
 from thresher.lm.reductions import reduce_rows, row_counts
-from thresher.lm.survivors import check_margin
-from thresher.lm.targets import check_label_smoothing, check_targets
+from thresher.lm.targets import check_label_smoothing
 
 # So little is done before the many kernels of the other implementation are launched.
 FEW_LOGITS, SMALL_WEIGHT = 2**22, 2**26
@@ -46,10 +45,17 @@ def linear_selfish_cross_entropy(
     target: (positions,)   margin: a number, or one for each position
     returns: () or, with `reduction="none"`, (positions,)
     """
-    _check_shapes(input, weight, target, bias, class_weight)
-    check_scale(temperature, softcap)
-    check_margin(margin, target.shape)
-    check_targets(target, weight.shape[0], ignore_index=ignore_index)
+    check_linear_arguments(
+        input,
+        weight,
+        target,
+        margin=margin,
+        bias=bias,
+        class_weight=class_weight,
+        ignore_index=ignore_index,
+        temperature=temperature,
+        softcap=softcap,
+    )
     check_label_smoothing(label_smoothing)
     rows = _implementation(implementation, input, weight).row_losses(
         input,
@@ -90,25 +96,3 @@ def _suits_triton(input: Tensor, weight: Tensor) -> bool:
 def little_to_do(input: Tensor, weight: Tensor) -> bool:
     """Whether plain torch is faster on a GPU."""
     return len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT
-
-
-def _check_shapes(
-    input: Tensor,
-    weight: Tensor,
-    target: Tensor,
-    bias: Tensor | None,
-    class_weight: Tensor | None,
-) -> None:
-    if input.dim() != 2 or weight.dim() != 2 or input.shape[1] != weight.shape[1]:
-        shapes = f"{tuple(input.shape)} and {tuple(weight.shape)}"
-        rule = "input must be (positions, width) and weight (vocabulary, width)"
-        raise ValueError(f"{rule}, got {shapes}")
-    if target.shape != input.shape[:1]:
-        rule = f"target must be ({input.shape[0]},), one for each position of input"
-        raise ValueError(f"{rule}, got {tuple(target.shape)}")
-    if target.is_floating_point():
-        raise TypeError(f"target must hold class indices (torch.int64), got {target.dtype}")
-    for name, values in (("bias", bias), ("class_weight", class_weight)):
-        if values is not None and values.shape != weight.shape[:1]:
-            rule = f"{name} must be ({weight.shape[0]},), one for each token of weight"
-            raise ValueError(f"{rule}, got {tuple(values.shape)}")

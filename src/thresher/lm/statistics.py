@@ -9,9 +9,10 @@ from torch import Tensor
 from torch.nn import functional
 
 from thresher.lm.kernels.chunked import TILE_ELEMENTS
+from thresher.lm.linear_arguments import check_linear_arguments
 from thresher.lm.logit_scale import check_scale, scale_logits
 from thresher.lm.popularity import Group
-from thresher.lm.survivors import below_threshold, check_margin
+from thresher.lm.survivors import below_threshold, check_margin, rows_of_margin
 from thresher.lm.targets import check_targets
 
 
@@ -84,10 +85,8 @@ def selfish_statistics(
     check_targets(target, input.shape[1], ignore_index=ignore_index)
     counted = target != ignore_index
     input, target = input[counted], target[counted].long()
-    if isinstance(margin, Tensor) and margin.dim():
-        margin = margin[counted]
     z = scale_logits(input, temperature=temperature, softcap=softcap)
-    dead = below_threshold(z, target, margin=margin)
+    dead = below_threshold(z, target, margin=rows_of_margin(margin, counted))
     log_p = z.to(torch.promote_types(z.dtype, torch.float32)).log_softmax(1)
     log_kept = log_p.masked_fill(dead, -math.inf).logsumexp(1)
     p = (log_p - log_kept[:, None]).exp().masked_fill(dead, 0)
@@ -118,7 +117,19 @@ def linear_selfish_statistics(
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
     """
-    margin = torch.as_tensor(margin, device=input.device).expand(target.shape)
+    check_linear_arguments(
+        input,
+        weight,
+        target,
+        margin=margin,
+        bias=bias,
+        ignore_index=ignore_index,
+        temperature=temperature,
+        softcap=softcap,
+        wait=True,
+    )
+    if isinstance(margin, Tensor):
+        margin = margin.to(input.device)
     precise = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)
     input, weight = input.to(precise), weight.to(precise)
     bias = None if bias is None else bias.to(precise)
@@ -128,7 +139,7 @@ def linear_selfish_statistics(
             selfish_statistics(
                 functional.linear(input[some], weight, bias),
                 target[some],
-                margin=margin[some],
+                margin=rows_of_margin(margin, some),
                 ignore_index=ignore_index,
                 temperature=temperature,
                 softcap=softcap,

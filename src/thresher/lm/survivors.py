@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from thresher.lm.targets import readable
+
 
 def thresholds(target_logit: Tensor, margin: float | Tensor) -> Tensor:
     """z_target − margin in at least float32, so that half precision moves no token across it.
@@ -36,8 +38,13 @@ def target_shape(logits: Tensor) -> torch.Size:
     return logits.shape[:1] + logits.shape[2:] if logits.dim() > 1 else torch.Size()
 
 
-def check_margin(margin: float | Tensor, shape: torch.Size) -> None:
-    """Raise unless the margin is a number ≥ 0 or holds one for each row."""
+def rows_of_margin(margin: float | Tensor, rows: slice | Tensor) -> float | Tensor:
+    """The margin of some rows: theirs, or the one of all."""
+    return margin[rows] if isinstance(margin, Tensor) and margin.dim() else margin
+
+
+def check_margin(margin: float | Tensor, shape: torch.Size, *, wait: bool = False) -> None:
+    """Raise unless the margin is a number ≥ 0 or holds one for each row, where it is `readable`."""
     if not isinstance(margin, Tensor):
         if not margin >= 0:
             raise ValueError(f"margin must be at least 0 (inf is allowed), got {margin}")
@@ -45,8 +52,7 @@ def check_margin(margin: float | Tensor, shape: torch.Size) -> None:
     if margin.dim() and margin.shape != shape:
         allowed = f"a number or a tensor of the target's shape {tuple(shape)}"
         raise ValueError(f"margin must be {allowed}, got shape {tuple(margin.shape)}")
-    # To look at values on another device would make every step wait for it.
-    if margin.device.type == "cpu" and not torch.compiler.is_compiling():
+    if readable(margin, wait=wait):
         wrong = ~(margin >= 0)
         if bool(wrong.any()):
             value = margin[wrong][0].item()

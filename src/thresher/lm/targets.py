@@ -4,12 +4,14 @@ import torch
 from torch import Tensor
 
 
-def check_targets(target: Tensor, vocabulary: int, *, ignore_index: int | None = None) -> None:
+def check_targets(
+    target: Tensor, vocabulary: int, *, ignore_index: int | None = None, wait: bool = False
+) -> None:
     """Raise IndexError, as torch does, for a target that is no token of the vocabulary.
 
-    Only on the CPU: to look at values on another device would make every step wait for it.
+    Only where `readable` says so.
     """
-    if target.device.type != "cpu" or torch.compiler.is_compiling():
+    if not readable(target, wait=wait):
         return
     wrong = (target < 0) | (target >= vocabulary)
     if ignore_index is not None:
@@ -19,6 +21,14 @@ def check_targets(target: Tensor, vocabulary: int, *, ignore_index: int | None =
         if ignore_index is not None:
             allowed += f" or be the ignore_index {ignore_index}"
         raise IndexError(f"every target must {allowed}, got {target[wrong][0].item()}")
+
+
+def readable(values: Tensor, *, wait: bool) -> bool:
+    """Whether values may be looked at: on another device than the CPU the host must `wait`.
+
+    In a loss that would hold up every step. What is being compiled has no values yet.
+    """
+    return (wait or values.device.type == "cpu") and not torch.compiler.is_compiling()
 
 
 def check_label_smoothing(label_smoothing: float) -> None:

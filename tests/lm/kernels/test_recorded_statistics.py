@@ -58,3 +58,12 @@ def test_losses_are_averaged_by_the_group_of_their_target(monkeypatch):
             found.loss[torch.isin(target[target >= 0], tokens)].mean().item()
         )
     assert math.isnan(means[2])
+
+
+def test_autocast_multiplies_as_in_the_loss(monkeypatch):
+    monkeypatch.setattr(sparse, "PLAN", Plan(columns=64))
+    hidden, weight, target, _ = case()
+    with torch.autocast("cpu", dtype=torch.float16):
+        measured = recorded_statistics(hidden, weight, target, margin=2.0)
+    expected = recorded_statistics(hidden.half(), weight.half(), target, margin=2.0)
+    assert torch.equal(measured.loss, expected.loss)

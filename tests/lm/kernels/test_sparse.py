@@ -302,12 +302,6 @@ def test_an_unknown_implementation_is_named():
         linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, implementation="cuda")
 
 
-def test_float64_is_left_to_the_other_implementation():
-    hidden, weight, _, target = random_case(dtype=torch.float64)
-    with pytest.raises(TypeError, match=r"torch\.float32, got torch\.float64"):
-        triton_loss(hidden, weight, target, margin=1.0)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_an_unnamed_implementation_on_the_cpu_is_the_chunked_one(dtype):
     hidden, weight, _, target = random_case(dtype=dtype)

@@ -9,6 +9,7 @@ from torch import Tensor
 from thresher.lm.kernels import sparse
 from thresher.lm.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.kernels.row_groups import row_groups
+from thresher.lm.linear_arguments import check_linear_arguments
 from thresher.lm.statistics import RowStatistics
 
 
@@ -46,11 +47,20 @@ def recorded_statistics(
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
     """
-    dtype = torch.promote_types(input.dtype, weight.dtype)
+    check_linear_arguments(
+        input,
+        weight,
+        target,
+        margin=margin,
+        bias=bias,
+        ignore_index=ignore_index,
+        temperature=temperature,
+        softcap=softcap,
+        wait=True,
+    )
     tokens = target.masked_fill(target == ignore_index, -1).int()
     layer = Layer(
-        input.to(dtype).contiguous(),
-        weight.to(dtype).contiguous(),
+        *sparse.factors(input, weight),
         None if bias is None else bias.float().contiguous(),
         None,
         tokens,
@@ -59,9 +69,8 @@ def recorded_statistics(
     )
     z_target, plan = target_logits(layer), sparse.PLAN
     recording = isinstance(margin, Tensor) or margin != math.inf
-    record = record_survivors(
-        layer, z_target, z_target - margin, plan, recording=recording, mean=True
-    )
+    threshold = z_target - sparse.margins(margin, input.device)
+    record = record_survivors(layer, z_target, threshold, plan, recording=recording, mean=True)
     groups = row_groups(record, torch.ones_like(z_target), len(weight), plan)
     counted = tokens >= 0
     return RecordedStatistics(

@@ -43,19 +43,12 @@ def row_losses(
     Input and weight are multiplied in the more precise of their dtypes, or in autocast's. Sums are
     in float32, and so is the loss.
     """
-    dtype = torch.promote_types(input.dtype, weight.dtype)
-    if torch.is_autocast_enabled(input.device.type):
-        dtype = torch.get_autocast_dtype(input.device.type)
-    if dtype not in DTYPES:
-        allowed = ", ".join(str(each) for each in DTYPES)
-        raise TypeError(f"input and weight must be multiplied in one of {allowed}, got {dtype}")
     ignored = target == ignore_index
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
-        input.to(dtype).contiguous(),
-        weight.to(dtype).contiguous(),
+        *factors(input, weight),
         None if bias is None else bias.float().contiguous(),
         target.masked_fill(ignored, -1).int(),
-        _margins(margin, input.device),
+        margins(margin, input.device),
         None if class_weight is None else class_weight.float().contiguous(),
         label_smoothing,
         temperature,
@@ -65,7 +58,19 @@ def row_losses(
     return rows.masked_fill(ignored, 0)
 
 
-def _margins(margin: float | Tensor, device: torch.device) -> Tensor:
+def factors(input: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the dtype in which they are multiplied, and contiguous."""
+    dtype = torch.promote_types(input.dtype, weight.dtype)
+    if torch.is_autocast_enabled(input.device.type):
+        dtype = torch.get_autocast_dtype(input.device.type)
+    if dtype not in DTYPES:
+        allowed = ", ".join(str(each) for each in DTYPES)
+        raise TypeError(f"input and weight must be multiplied in one of {allowed}, got {dtype}")
+    return input.to(dtype).contiguous(), weight.to(dtype).contiguous()
+
+
+def margins(margin: float | Tensor, device: torch.device) -> Tensor:
+    """As the kernels take them: float32, () or (positions,)."""
     if isinstance(margin, Tensor):
         return margin.to(device, torch.float32)
     return torch.full((), margin, device=device)  # a copy from the host would be slower
