@@ -34,7 +34,7 @@ def by_words(sentences: list[list[list[int]]], *, room: int, overlap: int) -> To
     return batch_of_words(
         np.array([token for word in words for token in word], dtype=np.int64),
         np.array(list(map(len, words)), dtype=np.int64),
-        np.array(list(map(len, sentences)), dtype=np.int64),
+        sentences,
         start=START,
         end=END,
         pad=PAD,

@@ -72,6 +72,15 @@ def test_gradients_of_every_mean_are_those_of_finite_differences():
     )
 
 
+@pytest.mark.parametrize(("low", "high", "windows"), [(0, 1, [0, 1]), (1, 2, [2]), (1, 1, [])])
+def test_some_sentences_are_all_their_windows_and_numbers_are_kept(low, high, windows):
+    some = BATCH.of_sentences(low, high)
+    assert some.word.tolist() == BATCH.word[windows].tolist()
+    assert some.mask.tolist() == BATCH.mask[windows].tolist()
+    assert some.sentence.tolist() == BATCH.sentence[windows].tolist()
+    assert (some.sentences, some.words) == (BATCH.sentences, BATCH.words)
+
+
 def test_a_batch_moves_whole():
     moved = BATCH.to(torch.device("meta"))
     tensors = (moved.ids, moved.mask, moved.word, moved.sentence, moved.sentence_of_word)

@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from thresher.encoders.padding import padded_batch
-from thresher.encoders.protocol import TokenBatch
-from thresher.encoders.windows import windows
+from thresher.encoders.padding import batch_of_words
+from thresher.encoders.protocol import TokenBatch, gated
+from thresher.encoders.subwords import in_one_row
 from thresher.errors import InputError
 from thresher.lm.learned import LearnedModel
 from thresher.lm.tokens import WordPairs
@@ -82,21 +82,18 @@ class LanguageModelEncoder:
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokens of case-folded words, in windows no longer than the model's context."""
         context, end = self._model.architecture.shape.context, self._tokens.line_end
-        ids: list[list[int]] = []
-        word: list[list[int]] = []
-        sentence: list[int] = []
-        offset = 0
-        for number, words in enumerate(sentences):
-            pieces = self._tokens.encode_words(words)
-            tokens = [token for piece in pieces for token in piece]
-            owner = [offset + i for i, piece in enumerate(pieces) for _ in piece]
-            for low, high in windows(len(tokens), size=context - 2, overlap=context // 4):
-                ids.append([end, *tokens[low:high], end])
-                word.append([-1, *owner[low:high], -1])
-                sentence.append(number)
-            offset += len(words)
-        lengths = [len(words) for words in sentences]
-        return padded_batch(ids, word, sentence, lengths, pad=end).to(self.device)
+        words = [word for words in sentences for word in words]
+        ids, counts = in_one_row(self._tokens.encode_words(words))
+        return batch_of_words(
+            ids,
+            counts,
+            sentences,
+            start=[end],
+            end=[end],
+            pad=end,
+            room=context - 2,
+            overlap=context // 4,
+        ).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
@@ -105,10 +102,7 @@ class LanguageModelEncoder:
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
-        embedded = self._model.embed(batch.ids)  # (windows, tokens, width)
-        if gates is not None:
-            gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
-            embedded = gate * embedded + (1 - gate) * self._mask
+        embedded = gated(self._model.embed(batch.ids), batch, gates, self._mask)
         hidden: Tensor = self._model.transformer(embedded, mask=batch.mask)
         return hidden
 

@@ -1,6 +1,6 @@
 """Rows of tokens of different lengths as one batch, and how not to compute what fills them up."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 
 import numpy as np
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.windows import windows
 
-TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
+_TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
 
 Numbers = NDArray[np.int64]
 
@@ -42,7 +42,7 @@ def padded_batch(
 def batch_of_words(
     ids: Numbers,
     counts: Numbers,
-    lengths: Numbers,
+    sentences: Sequence[Sized],
     *,
     start: Sequence[int] = (),
     end: Sequence[int] = (),
@@ -50,15 +50,15 @@ def batch_of_words(
     room: int | None = None,
     overlap: int = 0,
 ) -> TokenBatch:
-    """Sentences whose words are tokens already, each window between `start` and `end`.
+    """Sentences of words that are tokens already, each window between `start` and `end`.
 
     ids: (tokens,), of all words in turn   counts: (words,), tokens of each word
-    lengths: (sentences,), words of each sentence
     room: the most tokens of a sentence in one window; neighbouring windows share `overlap`
     """
-    sentence_of_word = np.repeat(np.arange(len(lengths)), lengths)
+    lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
+    sentence_of_word = np.repeat(np.arange(len(sentences)), lengths)
     word = np.repeat(np.arange(len(counts)), counts)
-    tokens = np.bincount(sentence_of_word[word], minlength=len(lengths))
+    tokens = np.bincount(sentence_of_word[word], minlength=len(sentences))
     sentence, low, length = _windows(tokens, room=room, overlap=overlap)
     row = np.repeat(np.arange(len(length)), length)
     within = np.arange(length.sum()) - (np.cumsum(length) - length)[row]
@@ -77,7 +77,7 @@ def batch_of_words(
         word=torch.from_numpy(placed_word),
         sentence=torch.from_numpy(sentence),
         sentence_of_word=torch.from_numpy(sentence_of_word),
-        sentences=len(lengths),
+        sentences=len(sentences),
     )
 
 
@@ -110,10 +110,9 @@ def encoded_by_length(
 
     encode: ids and mask, (windows, tokens), to vectors, (windows, tokens, width)
     """
-    most = tokens_together or TOKENS_TOGETHER.get(batch.ids.device.type, 512)
     lengths = batch.mask.sum(1).cpu().numpy()
     hidden: Tensor | None = None
-    for rows in of_like_length(lengths, most):
+    for rows in of_like_length(lengths, tokens_together or most_together(batch.ids.device)):
         longest = int(lengths[rows].max())
         index = torch.from_numpy(rows).to(batch.ids.device)
         encoded = encode(batch.ids[index, :longest], batch.mask[index, :longest])
@@ -121,6 +120,11 @@ def encoded_by_length(
             hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])
         hidden[index, :longest] = encoded
     return encode(batch.ids, batch.mask) if hidden is None else hidden
+
+
+def most_together(device: torch.device) -> int:
+    """How many tokens, padding included, are best encoded at a time."""
+    return _TOKENS_TOGETHER.get(device.type, _TOKENS_TOGETHER["cpu"])
 
 
 def of_like_length(lengths: Numbers, most: int) -> list[Numbers]:

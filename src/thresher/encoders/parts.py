@@ -5,10 +5,8 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from thresher.encoders.padding import of_like_length
+from thresher.encoders.padding import most_together, of_like_length
 from thresher.encoders.protocol import Encoder, TokenBatch
-
-TOKENS_AT_ONCE = {"cpu": 512, "cuda": 16_384}
 
 
 def encode_in_parts(
@@ -16,14 +14,14 @@ def encode_in_parts(
     batch: TokenBatch,
     gates: Tensor | None = None,
     *,
-    tokens_at_once: int | None = None,
+    tokens_together: int | None = None,
 ) -> Tensor:
     """Equal to `encoder.encode_gated(batch, gates)` where the mask is 1, gradients included.
 
     Only one part's activations are in memory at a time; for that, each part is encoded once more
     in the backward pass. Windows of like length make a part, so that little of it is padding.
     """
-    most = tokens_at_once or TOKENS_AT_ONCE.get(batch.ids.device.type, 512)
+    most = tokens_together or most_together(batch.ids.device)
     if batch.ids.numel() <= most:
         return encoder.encode_gated(batch, gates)
     lengths = batch.mask.sum(1).cpu().numpy()

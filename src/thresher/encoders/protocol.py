@@ -30,16 +30,6 @@ class TokenBatch:
         """How many words the sentences have together."""
         return len(self.sentence_of_word)
 
-    def part(self, low: int, high: int) -> "TokenBatch":
-        """Some of the windows; words and sentences keep their numbers."""
-        return replace(
-            self,
-            ids=self.ids[low:high],
-            mask=self.mask[low:high],
-            word=self.word[low:high],
-            sentence=self.sentence[low:high],
-        )
-
     def rows(self, index: Tensor, *, tokens: int) -> "TokenBatch":
         """Some of the windows in that order, cut to so many tokens; numbers are kept.
 
@@ -57,7 +47,14 @@ class TokenBatch:
         """The windows of some of the sentences; words and sentences keep their numbers."""
         bounds = torch.tensor([low, high], device=self.sentence.device)
         first, after = torch.searchsorted(self.sentence, bounds).tolist()
-        return self.part(first, after)
+        own = slice(first, after)
+        return replace(
+            self,
+            ids=self.ids[own],
+            mask=self.mask[own],
+            word=self.word[own],
+            sentence=self.sentence[own],
+        )
 
     def by_token(self) -> "TokenBatch":
         """The same windows, with every token inside a word as a word of its own.
@@ -156,6 +153,19 @@ class EightBitEncoder(Encoder, Protocol):
     def in_eight_bits(self, ranges: Mapping[str, Tensor]) -> Encoder:
         """The same encoder, faster and a little less exact."""
         ...
+
+
+def gated(embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Tensor) -> Tensor:
+    """Input embeddings with word w let through by g = gates[w]: g · embedded + (1 − g) · closed.
+
+    Special tokens stay as they are, and so does everything when there are no gates.
+
+    embedded: (windows, tokens, width)   gates: (words,)   closed: (width,)
+    """
+    if gates is None:
+        return embedded
+    gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
+    return gate * embedded + (1 - gate) * closed
 
 
 def word_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:

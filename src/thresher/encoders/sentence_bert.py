@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -18,7 +17,7 @@ from thresher.encoders.attention import attending_twin, incoming_and_outgoing
 from thresher.encoders.bert_layers import first_layers
 from thresher.encoders.eight_bits import Ranges, in_eight_bits, input_ranges
 from thresher.encoders.padding import batch_of_words, encoded_by_length
-from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.protocol import TokenBatch, gated
 from thresher.encoders.subwords import Subwords
 from thresher.encoders.vocabulary import whole_words
 from thresher.errors import InputError
@@ -91,7 +90,7 @@ class SentenceBert:
         return batch_of_words(
             ids,
             counts,
-            np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences)),
+            sentences,
             start=self._start,
             end=self._end,
             pad=self._tokenizer.pad_token_id or 0,
@@ -105,10 +104,7 @@ class SentenceBert:
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
-        embedded = self._embeddings[batch.ids]  # (windows, tokens, width)
-        if gates is not None:
-            gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
-            embedded = gate * embedded + (1 - gate) * self._closed
+        embedded = gated(self._embeddings[batch.ids], batch, gates, self._closed)
         output = self._model(inputs_embeds=embedded, attention_mask=batch.mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
 

@@ -8,7 +8,6 @@ Beyond the ends of a sentence stands one learned vector, the edge.
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -80,8 +79,7 @@ class StaticEncoder(nn.Module):
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """A window for each sentence, however long, with no special tokens."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
-        lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
-        return batch_of_words(ids, counts, lengths).to(self.device)
+        return batch_of_words(ids, counts, sentences).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """For each token the vector of its word among its neighbours."""

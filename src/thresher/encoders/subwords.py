@@ -25,10 +25,7 @@ class Subwords:
     def ids(self, words: Sequence[str]) -> tuple[Ids, Ids]:
         """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
         known = self._knowing(set(words))
-        of_words = [known[word] for word in words]
-        counts = np.fromiter(map(len, of_words), dtype=np.int64, count=len(of_words))
-        tokens = int(counts.sum())
-        return np.fromiter(chain.from_iterable(of_words), dtype=np.int64, count=tokens), counts
+        return in_one_row([known[word] for word in words])
 
     def _knowing(self, words: set[str]) -> dict[str, Sequence[int]]:
         if len(self._known) + len(words) > REMEMBERED:
@@ -42,3 +39,10 @@ class Subwords:
             )
             known.update((word, each.ids) for word, each in zip(new, encodings, strict=True))
         return known
+
+
+def in_one_row(of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
+    """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
+    counts = np.fromiter(map(len, of_words), dtype=np.int64, count=len(of_words))
+    tokens = int(counts.sum())
+    return np.fromiter(chain.from_iterable(of_words), dtype=np.int64, count=tokens), counts
