@@ -48,6 +48,14 @@ def objects_before_a_collection(finder, chunk):
     return gc.get_threshold()[0]
 
 
+def times_given_back(finder, chunk):
+    """Which worker this is, and how often it has given memory back since it was first asked."""
+    if not hasattr(FreedMemory, "times"):
+        FreedMemory.times = []
+        FreedMemory.give_back = lambda self: self.times.append(self)
+    return os.getpid(), len(FreedMemory.times)
+
+
 def unloadable():
     raise InputError("there is no model folder none")
 
@@ -151,6 +159,14 @@ def test_no_process_is_left_when_the_block_ends_in_the_middle(small):
         next(workers.each(slow_and_numbered, [[raw(number)] for number in range(1, 9)]))
         [worker] = set(psutil.Process().children()) - before
     assert not worker.is_running()
+
+
+def test_freed_memory_of_a_worker_goes_back_after_every_chunk(pool):
+    asked = [[raw(number)] for number in range(5)]
+    answers = [answer for _, answer in pool.each(times_given_back, asked)]
+    for worker in {worker for worker, _ in answers}:
+        times = [each for process, each in answers if process == worker]
+        assert times == list(range(len(times)))
 
 
 def test_freed_memory_goes_back_after_every_chunk(monkeypatch):

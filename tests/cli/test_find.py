@@ -1,11 +1,13 @@
 """thresher find: every way in, every way out."""
 
+import gc
 import json
 import sys
 from itertools import count
 
 import pytest
 
+from thresher import EntityFinder
 from thresher.bulk.workers import OneFinder
 from thresher.cli.find import OUTPUT_FORMATS
 from thresher.cli.writers import Find
@@ -227,3 +229,19 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on(run, tmp_path, model):
     assert first.startswith(f"thresher: {path} line 2: ")
     assert second.startswith(f"thresher: {path} line 3: ")
     assert count_of_both.startswith("thresher: 2 problems")
+
+
+def test_cycles_are_sought_seldom_while_it_finds_and_as_before_afterwards(run, notes, model):
+    before = gc.get_threshold()
+    during = []
+
+    class Watched(EntityFinder):
+        def find_all(self, texts, **options):
+            during.append(gc.get_threshold()[0])
+            return super().find_all(texts, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("thresher.EntityFinder", Watched)
+        assert run("find", notes, "--model", model).status == 0
+    assert during == [100_000]
+    assert gc.get_threshold() == before

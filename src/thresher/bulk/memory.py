@@ -1,10 +1,13 @@
-"""Give freed memory back to the system while a process runs for long."""
+"""The memory of a process that finds for long: freed memory goes back, cycles are sought seldom."""
 
 import ctypes
+import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 EVERY = 1.0  # seconds; a call takes milliseconds, and finds little to do sooner
+_NEW_OBJECTS = 100_000  # between two looks for cycles, instead of 700
 
 
 class FreedMemory:
@@ -32,3 +35,22 @@ def _malloc_trim() -> Callable[[int], int] | None:
         return ctypes.CDLL(None).malloc_trim
     except (OSError, AttributeError, TypeError):  # another library; TypeError on Windows
         return None
+
+
+def collect_seldom() -> None:
+    """For a process that does nothing but find: its words come by the million, none in a cycle.
+
+    To look for objects that only refer to each other at every 700th takes a sixth of the time.
+    """
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
+
+
+@contextmanager
+def collecting_seldom() -> Iterator[None]:
+    """The same while the block runs, for a process that goes on to other things."""
+    before = gc.get_threshold()
+    collect_seldom()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -20,8 +20,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from thresher.bulk.chunks import Chunk
-from thresher.bulk.collector import collect_seldom
-from thresher.bulk.memory import FreedMemory
+from thresher.bulk.memory import FreedMemory, collect_seldom
 from thresher.errors import InputError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import thresher
-from thresher.bulk.collector import collect_seldom
+from thresher.bulk.memory import collecting_seldom
 from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
 from thresher.cli.find_in_bulk import BULK_FORMATS, ENGINES, find_in_bulk
@@ -126,7 +126,6 @@ def find(
         raise InputError(f"--to {to} needs --engine {ENGINES[0]}")
     from thresher.cli.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
 
-    collect_seldom()
     output = None if place is None else Path(place)
     refuse_to_overwrite(sources, output)
     problems = Problems()
@@ -135,6 +134,7 @@ def find(
     form = to or default_format(output, _FORMAT_OF_SUFFIX)
     unseen = quiet or (output is None and sys.stdout.isatty())
     with (
+        collecting_seldom(),
         open_finders(choice, workers=workers, quiet=quiet) as finders,
         shown(quiet=unseen) as progress,
         opened(output) as write,

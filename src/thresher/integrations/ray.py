@@ -14,8 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import Any
 
-from thresher.bulk.collector import collect_seldom
-from thresher.bulk.memory import FreedMemory
+from thresher.bulk.memory import FreedMemory, collect_seldom
 from thresher.bulk.plan import Block
 from thresher.bulk.run import BulkRun, Done
 from thresher.errors import InputError
