@@ -45,8 +45,24 @@ def test_what_is_written_far_away_is_found_and_read_there(far):
     assert [read_whole(name) for name in found] == [b"deep/a.txt", b"deep/b.jsonl"]
     [one] = find_places([f"{far}/deep/*.bin"])
     assert read_whole(one) == b"deep/c.bin"
+    for name in ("deep/a.txt", "deep/c.bin"):
+        assert find_places([f"{far}/{name}"]) == [f"{far}/{name}"]
+
+
+def test_an_address_with_nothing_there_is_told(far):
     with pytest.raises(InputError, match="no file matches"):
         find_places([f"{far}/deep/*.parquet"])
+    for name in ("none", "none.txt"):
+        with pytest.raises(InputError, match=f"no text at {far}/{name}: looked for .bio, "):
+            find_places([f"{far}/{name}"])
+        with pytest.raises(InputError, match=f"there is no file {far}/{name}"):
+            planned([f"{far}/{name}"])
+
+
+def test_a_file_where_a_folder_should_be_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=f"cannot list {tmp_path}/file: "):
+        BulkRun(f"{tmp_path}/file", ModelChoice()).begin([])
 
 
 def test_a_run_reads_and_writes_far_away(far, small):

@@ -1,5 +1,6 @@
 """Runs over blocks: rows keep their columns, bad ones are told, and what is done stays done."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -152,7 +153,9 @@ def test_parquet_keeps_its_own_columns(run, finder, tmp_path, form):
 
 def test_lines_and_records_become_parquet_too(run, finder, tmp_path):
     (tmp_path / "a.txt").write_bytes(f"{TEXT}\n\nThe child.\n".encode() + b"bad \xff byte\n")
-    (tmp_path / "b.jsonl").write_text('{"text": "a", "n": 1}\n{"text": "b"}\n', encoding="utf-8")
+    (tmp_path / "b.jsonl").write_text(
+        '{"text": "a", "n": 1}\n{"text": "b", "late": [2]}\n', encoding="utf-8"
+    )
     run = replace(run, form="parquet")
     sources = find_places([str(tmp_path / "*.*")])
     done = [run.do(finder, block) for block in run.begin(planned(sources))]
@@ -161,18 +164,76 @@ def test_lines_and_records_become_parquet_too(run, finder, tmp_path):
     assert lines["text"].to_pylist() == [TEXT, "The child.", "bad \ufffd byte"]
     assert lines["byte"].to_pylist() == [0, 47, 58]
     assert records.drop_columns(["spans"]).to_pylist() == [
-        {"text": "a", "n": 1},
-        {"text": "b", "n": None},
+        {"text": "a", "n": 1, "late": None},
+        {"text": "b", "n": None, "late": [2]},
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (["1", '"one"'], "Could not convert 'one' with type str"),
+        (["{}", "{}"], "Cannot write struct type 'n' with no child field"),
+        ([str(2**70), "1"], "int too large"),
+    ],
+)
+def test_records_that_parquet_cannot_hold_are_told_and_jsonl_takes_them(
+    run, finder, tmp_path, values, told
+):
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f'{{"text": "a", "n": {each}}}\n' for each in values), encoding="utf-8")
+    blocks = planned([str(path)])
+    as_parquet = replace(run, form="parquet")
+    [block] = as_parquet.begin(blocks)
+    failed = as_parquet.do(finder, block).failed
+    assert failed.startswith(f"{path} byte 0 and what follows cannot be Parquet: ")
+    assert told in failed
+    assert as_parquet.begin(blocks) == blocks
+    assert replace(run, folder=f"{run.folder}-jsonl").do(finder, block).rows == 2
+
+
+@pytest.mark.parametrize("form", ["parquet", "jsonl"])
+def test_half_a_surrogate_pair_becomes_a_question_mark_in_its_place(run, finder, tmp_path, form):
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"text": "The letter \\uD83D was sent to Oslo.", "n": ["\\ud83d\\ude00"]}',
+        encoding="utf-8",
+    )
+    run = replace(run, form=form)
+    [block] = run.begin(planned([str(path)]))
+    done = run.do(finder, block)
+    assert (done.rows, done.entities, done.problems) == (1, 1, ())
+    name = f"{run.folder}/{done.file}"
+    [row] = parquet.read_table(name).to_pylist() if form == "parquet" else found_in(run.folder)
+    assert (row["text"], row["n"]) == ("The letter ? was sent to Oslo.", ["😀"])
+    assert [(span["start"], span["text"]) for span in row["spans"]] == [(25, "Oslo")]
+
+
+def test_a_record_too_deep_to_read_is_told_and_the_rest_goes_on(run, finder, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": ' + "[" * 100_000 + '\n{"text": "a"}\n', encoding="utf-8")
+    [block] = run.begin(planned([str(path)]))
+    done = run.do(finder, block)
+    assert (done.rows, done.bad) == (1, 1)
+    assert done.problems[0].startswith(f"{path} byte 0: not a JSON record: ")
+
+
+def test_what_a_killed_process_left_behind_is_not_taken_for_a_note(run, finder, records):
+    blocks = planned([records])
+    for block in run.begin(blocks):
+        run.do(finder, block)
+    write_whole(f"{run.folder}/done/.00003.json.x7f2", b'{"bloc')
+    assert run.begin(blocks) == []
+    assert run.conclude()["rows"] == 32
 
 
 def test_a_block_that_cannot_be_read_is_told_and_not_done(run, finder, tmp_path):
     path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(b"\x1f\x8b\x08 nothing")
-    blocks = planned([str(path)])
-    [block] = run.begin(blocks)
-    assert run.do(finder, block).failed
-    assert run.begin(blocks) == blocks
+    for content in (b"\x1f\x8b\x08 nothing", gzip.compress(b"{}\n" * 99)[:-9], b"not packed"):
+        path.write_bytes(content)
+        [block] = planned([str(path)])
+        assert run.do(finder, block).failed.startswith(f"cannot read {path}: ")
+    assert run.begin([block]) == [block]
 
 
 def test_a_row_that_stops_the_finder_is_told_and_the_rest_goes_on(run, records, finder):

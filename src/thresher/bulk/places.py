@@ -5,7 +5,8 @@ the like are where each system looks for them: S3's in AWS_ACCESS_KEY_ID, AWS_EN
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,32 +26,31 @@ def is_remote(name: str) -> bool:
 def opened_for_reading(name: str) -> Any:
     """The file as pyarrow has it: it can be read, sought and closed."""
     system, path = _system(name)
-    try:
+    with _told(f"cannot read {name}"):
         return system.open_input_file(path)
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error}") from error
 
 
 def size_of(name: str) -> int:
     """The bytes of a file."""
-    system, path = _system(name)
-    return int(system.get_file_info(path).size)
+    about = _about(name)
+    if not about.is_file:
+        raise InputError(f"there is no file {name}")
+    return int(about.size)
 
 
 def read_whole(name: str) -> bytes | None:
     """The bytes of a file, None if it is not there."""
     from pyarrow.fs import FileType  # noqa: PLC0415 (an extra)
 
-    system, path = _system(name)
-    if system.get_file_info(path).type == FileType.NotFound:
+    if _about(name).type == FileType.NotFound:
         return None
-    with system.open_input_file(path) as file:
+    with _told(f"cannot read {name}"), opened_for_reading(name) as file:
         return bytes(file.read())
 
 
 def write_whole(name: str, content: bytes) -> None:
     """Write a file that appears when it is whole; far stores do that by themselves."""
-    try:
+    with _told(f"cannot write {name}"):
         if not is_remote(name):
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             write_file(Path(name), content)
@@ -60,8 +60,6 @@ def write_whole(name: str, content: bytes) -> None:
             system.create_dir(str(PurePosixPath(path).parent), recursive=True)
         with system.open_output_stream(path) as stream:
             stream.write(content)
-    except OSError as error:
-        raise InputError(f"cannot write {name}: {error}") from error
 
 
 def names_under(folder: str) -> list[str]:
@@ -70,10 +68,10 @@ def names_under(folder: str) -> list[str]:
 
     system, path = _system(folder)
     selector = FileSelector(path, recursive=True, allow_not_found=True)
+    with _told(f"cannot list {folder}"):
+        found = system.get_file_info(selector)
     return sorted(
-        folder + each.path.removeprefix(path)
-        for each in system.get_file_info(selector)
-        if each.type == FileType.File
+        folder + each.path.removeprefix(path) for each in found if each.type == FileType.File
     )
 
 
@@ -90,10 +88,14 @@ def find_places(sources: Iterable[str]) -> list[str]:
 
 def _meant_by(address: str) -> list[str]:
     marks = [at for at, letter in enumerate(address) if letter in "*?["]
+    if not marks and _about(address).is_file:
+        return [address]
     if not marks:
         known = tuple(suffix for each in SUFFIXES.values() for suffix in each)
         under = [name for name in names_under(address) if name.removesuffix(".gz").endswith(known)]
-        return under or [address]
+        if not under:
+            raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")
+        return under
     folder = address[: marks[0]].rpartition("/")[0]
     found = [name for name in names_under(folder) if fnmatchcase(name, address)]
     if not found:
@@ -101,12 +103,27 @@ def _meant_by(address: str) -> list[str]:
     return found
 
 
+def _about(name: str) -> Any:
+    """What pyarrow knows of a name: whether it is there, a file or a folder, and its size."""
+    system, path = _system(name)
+    with _told(f"cannot read {name}"):
+        return system.get_file_info(path)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{what}: {error}") from error
+
+
 def _system(name: str) -> tuple[Any, str]:
     """The file system that knows a name, and what it calls it."""
     try:
         from pyarrow import ArrowException, fs  # noqa: PLC0415 (an extra)
     except ImportError as error:
-        raise InputError("this needs pyarrow: pip install 'thresher[parquet]'") from error
+        raise InputError("this needs Ray and pyarrow: pip install 'thresher[ray]'") from error
     if not is_remote(name):
         return fs.LocalFileSystem(), str(Path(name).resolve())
     scheme, _, path = name.partition(_REMOTE)

@@ -52,10 +52,11 @@ def _cut(source: str, given: str | None) -> Iterator[tuple[str, int, int | None]
 
 def _parquet_rows(source: str) -> tuple[int, int]:
     """How many rows there are, and how many of them make a block."""
+    stream = opened_for_reading(source)  # first, as it says what to do where pyarrow is missing
     from pyarrow import ArrowException, parquet  # noqa: PLC0415 (an extra)
 
     try:
-        with opened_for_reading(source) as stream, parquet.ParquetFile(stream) as file:
+        with stream, parquet.ParquetFile(stream) as file:
             about = file.metadata
             size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
             return about.num_rows, max(1, min(ROWS, BYTES * about.num_rows // max(size, 1)))

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO
@@ -33,21 +34,28 @@ class Rows:
     problems: list[str] = field(default_factory=list)
 
     def to_parquet(self, found: Found) -> bytes:
-        """A Parquet file of the rows and a column of what was found in each."""
+        """A Parquet file of the rows and a column of what was found in each.
+
+        Records need not have the same fields, but what they have in a field must be of one type.
+        """
         import pyarrow as pa  # noqa: PLC0415 (an extra)
         from pyarrow import parquet  # noqa: PLC0415 (an extra)
 
-        table = self.columns
-        if isinstance(table, list):
-            table = pa.Table.from_pylist([dict(each) for each in table])
-        if SPANS in table.column_names:
-            table = table.drop_columns([SPANS])
         span = pa.struct(
             [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("score", "f8")]
         )
         spans = pa.array([_plain(each) for each in found], pa.list_(span))
         file = BytesIO()
-        parquet.write_table(table.append_column(SPANS, spans), file)
+        try:
+            table = _table(self.columns) if isinstance(self.columns, list) else self.columns
+            if SPANS in table.column_names:
+                table = table.drop_columns([SPANS])
+            parquet.write_table(table.append_column(SPANS, spans), file)
+        except (pa.ArrowException, OverflowError) as error:
+            raise InputError(
+                f"{self.places[0]} and what follows cannot be Parquet: {error}; "
+                "any records can be JSONL"
+            ) from error
         return file.getvalue()
 
     def to_jsonl(self, found: Found) -> bytes:
@@ -58,6 +66,14 @@ class Rows:
             for record, spans in zip(records, found, strict=True)
         )
         return "".join(f"{line}\n" for line in lines).encode(errors="replace")
+
+
+def _table(records: list[dict[str, Any]]) -> Any:
+    """A pyarrow table of all the fields that any of the records has."""
+    import pyarrow as pa  # noqa: PLC0415 (an extra)
+
+    names = dict.fromkeys(name for record in records for name in record)
+    return pa.table({name: [record.get(name) for record in records] for name in names})
 
 
 def _plain(spans: list[Span] | None) -> list[dict[str, Any]] | None:
@@ -123,18 +139,24 @@ def _read_jsonl(block: Block, text: str) -> Rows:
     problems: list[str] = []
     for place, line in _lines(block):
         try:
-            record = json.loads(line)
-            if not isinstance(record, dict):
-                raise ValueError("not an object")
-        except ValueError as error:
+            records.append(_record(line))
+        except (ValueError, RecursionError) as error:
             problems.append(f"{place}: not a JSON record: {error}")
         else:
-            records.append(record)
             places.append(place)
     values = [record.get(text) for record in records]
     rows = _checked(records, values, places, f"field {text!r} is missing or not a string")
     rows.problems[:0] = problems
     return rows
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record: Any = json.loads(line.decode("utf-8-sig"))
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
+    if b"\\ud" in line.lower():  # it may be half a surrogate pair, which no file could hold
+        return dict(json.loads(json.dumps(record, ensure_ascii=False).encode(errors="replace")))
+    return record
 
 
 def _read_lines(block: Block, _text: str) -> Rows:
@@ -164,13 +186,21 @@ def _lines(block: Block) -> Iterator[tuple[str, bytes]]:
     """The lines that begin in the block, each with its place; those with white space alone not."""
     with opened_for_reading(block.source) as file:
         stream = BufferedReader(gzip.GzipFile(fileobj=file) if block.end is None else file)
-        at = block.start
-        if at:
-            stream.seek(at - 1)
-            at += len(stream.readline()) - 1  # the rest of a line that began before, or its end
-        while block.end is None or at < block.end:
-            if not (line := stream.readline()):
-                return
-            if line.strip():
-                yield f"{block.source} byte {at}", line
-            at += len(line)
+        try:
+            for at, line in _lines_from(stream, block.start, block.end):
+                if line.strip():
+                    yield f"{block.source} byte {at}", line
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"cannot read {block.source}: {error}") from error
+
+
+def _lines_from(stream: BufferedReader, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:
+    at = start
+    if at:
+        stream.seek(at - 1)
+        at += len(stream.readline()) - 1  # the rest of a line that began before, or its end
+    while end is None or at < end:
+        if not (line := stream.readline()):
+            return
+        yield at, line
+        at += len(line)

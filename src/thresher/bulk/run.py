@@ -12,7 +12,6 @@ row is lost or there twice; doing a block again, as a cluster may, does no harm.
 
 import hashlib
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -77,19 +76,22 @@ class BulkRun:
                 f"{self.folder} holds what another command, or other input, found; "
                 "choose another folder"
             )
-        done = {Path(name).stem for name in names_under(f"{self.folder}/done")}
+        done = {Path(name).stem for name in self._notes()}
         return [block for block in blocks if f"{block.number:05}" not in done]
 
     def do(self, finder: "EntityFinder", block: Block) -> Done:
-        """Find in a block and write what was found. A block that cannot be read is told."""
+        """Find in a block and write what was found. A block that cannot be read is told.
+
+        So is one whose rows do not go into the form.
+        """
         name = f"part-{block.number:05}.{self.form}"
         try:
             rows = read_rows(block, text=self.text)
-        except (InputError, OSError, EOFError, zlib.error) as error:
+            found = self._found(finder, rows)
+            part = rows.to_parquet(found) if self.form == "parquet" else rows.to_jsonl(found)
+        except InputError as error:
             return Done(block.number, block.source, name, failed=str(error))
-        found = self._found(finder, rows)
-        write = rows.to_parquet if self.form == "parquet" else rows.to_jsonl
-        write_whole(f"{self.folder}/{name}", write(found))
+        write_whole(f"{self.folder}/{name}", part)
         done = Done(
             block.number,
             block.source,
@@ -104,7 +106,7 @@ class BulkRun:
 
     def conclude(self) -> dict[str, Any]:
         """Write the manifest of a run whose blocks are all done."""
-        notes = [json.loads(read_whole(name) or b"") for name in names_under(f"{self.folder}/done")]
+        notes = [json.loads(read_whole(name) or b"") for name in self._notes()]
         manifest = {
             "format": FORMAT,
             **{key: sum(each[key] for each in notes) for key in ("rows", "entities", "bad")},
@@ -112,6 +114,10 @@ class BulkRun:
         }
         write_whole(f"{self.folder}/manifest.json", _json(manifest))
         return manifest
+
+    def _notes(self) -> list[str]:
+        """The notes that blocks are done, and not what a process that was killed left of one."""
+        return [name for name in names_under(f"{self.folder}/done") if name.endswith(".json")]
 
     def _found(self, finder: "EntityFinder", rows: Rows) -> Found:
         present = [text for text in rows.texts if text is not None]
