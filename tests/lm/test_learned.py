@@ -77,6 +77,18 @@ def test_the_test_text_is_the_last_part_and_every_byte_is_counted(learned):
     assert figures["perplexity_at_temperature"] <= figures["perplexity"] * 1.001
 
 
+@pytest.mark.parametrize("tokens", ["characters", "bpe"])
+def test_a_text_with_half_a_surrogate_pair_gives_a_model_that_can_be_saved(tmp_path, tokens):
+    halved = text().replace("cat", "c\ud83dt")
+    made = fit_language_model(halved, tokens=tokens, shape=SMALL, settings=SETTINGS)
+    made.write(tmp_path / "model")
+    figures = LearnedModel.read(tmp_path / "model").test.figures()
+    whole = fit_language_model(
+        halved.replace("\ud83d", "?"), tokens=tokens, shape=SMALL, settings=SETTINGS
+    )
+    assert figures == whole.test.figures()
+
+
 def test_a_folder_holds_no_pickle(learned, tmp_path):
     learned.write(tmp_path / "model")
     assert sorted(file.name for file in (tmp_path / "model").iterdir()) == [

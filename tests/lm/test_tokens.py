@@ -104,6 +104,16 @@ def test_a_character_never_seen_is_named_with_its_line():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_half_of_a_surrogate_pair_is_read_as_a_question_mark(kind):
+    """It has no bytes: a model that knew it could not be saved."""
+    halved, marked = (f"a {each} b a {each} b\n" * 5 for each in ("\ud83d", "?"))
+    tokens = learn_tokens(kind, halved)
+    assert tokens.to_json() == learn_tokens(kind, marked).to_json()
+    assert tokens.to_json().encode()
+    assert tokens.encode(halved).tolist() == tokens.encode(marked).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", ["", " \n\t"])
 def test_an_empty_corpus_is_an_error(kind, text):
     with pytest.raises(InputError, match="empty or blank"):

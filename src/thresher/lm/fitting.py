@@ -154,10 +154,10 @@ def _finished(
 
 
 def predicted_bytes(tokens: Tokens, ids: Tensor, text: str) -> int | None:
-    """The bytes of a text without its first token, which nothing predicts.
+    """The bytes of a text as it is read, without its first token, which nothing predicts.
 
     None where tokens leave out a part of the text.
     """
     if not tokens.lossless:
         return None
-    return len(text.encode()) - len(tokens.decode(ids[:1].tolist()).encode())
+    return len(text.encode(errors="replace")) - len(tokens.decode(ids[:1].tolist()).encode())

@@ -1,4 +1,7 @@
-"""Text as numbers: characters, byte-level pairs of any number, pairs within words, or words."""
+"""Text as numbers: characters, byte-level pairs of any number, pairs within words, or words.
+
+Half of a surrogate pair is no character and has no bytes: it is read as a question mark.
+"""
 
 import json
 from abc import ABC, abstractmethod
@@ -164,10 +167,11 @@ class WordPairs(BytePairs):
     def encode(self, text: str) -> Ids:
         """The tokens of a text: of each word in turn, and a line end after each sentence."""
         ids: list[int] = []
-        for sentence in segment(text):
+        end = self.line_end
+        for sentence in segment(_encodable(text)):
             for tokens in self.encode_words([word.text for word in sentence.words]):
                 ids += tokens
-            ids.append(self.line_end)
+            ids.append(end)
         return np.array(ids, dtype=np.int64)
 
     def encode_words(self, words: Sequence[str]) -> list[list[int]]:
@@ -199,8 +203,7 @@ class Words(Tokens):
     @classmethod
     def learn(cls, text: str, vocabulary: int | None) -> "Words":
         """The most frequent words, by default all that were seen twice."""
-        counts = Counter(_words(text)).most_common()
-        counts.sort(key=lambda pair: (-pair[1], pair[0]))
+        counts = sorted(Counter(_words(text)).items(), key=lambda pair: (-pair[1], pair[0]))
         if vocabulary is None:
             return cls([word for word, count in counts if count > 1])
         return cls([word for word, _ in counts[: vocabulary - 1]])
@@ -287,22 +290,23 @@ def _pair_trainer(vocabulary: int) -> trainers.BpeTrainer:
 
 
 def _readable(word: str, *, spelt: bool) -> str:
-    """A word in no case, perhaps spelt out, with a space before it.
-
-    Half of a surrogate pair is no character.
-    """
+    """A word in no case, perhaps spelt out, with a space before it."""
     folded = word.casefold()
-    return " " + (romanised(folded) if spelt else folded).encode("utf-8", "replace").decode()
+    return " " + _encodable(romanised(folded) if spelt else folded)
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
 
 
 def _lines(text: str) -> list[str]:
     """Lines with their ends, so that joining them gives the text back."""
-    return [line for line in text.splitlines(keepends=True) if line]
+    return _encodable(text).splitlines(keepends=True)
 
 
 def _words(text: str) -> Iterable[str]:
-    return (word.text for sentence in segment(text) for word in sentence.words)
+    return (word.text for sentence in segment(_encodable(text)) for word in sentence.words)
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
