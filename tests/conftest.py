@@ -22,6 +22,48 @@ def minilm():
 
 
 @pytest.fixture(scope="session")
+def new_bert(tmp_path_factory):
+    """A function of words: the folder of a random BERT that knows them, one token each.
+
+    mask: whether it has a mask token   apart: embeddings as large as its layers expect, so that
+    words are told apart though it learned nothing
+    """
+    import torch  # noqa: PLC0415
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: PLC0415
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast  # noqa: PLC0415
+
+    def write(words, *, width, layers, mask=False, apart=False, **options):
+        folder = tmp_path_factory.mktemp("bert")
+        special = {"pad_token": "[PAD]", "unk_token": "[UNK]"}
+        special |= {"cls_token": "[CLS]", "sep_token": "[SEP]"}
+        special |= {"mask_token": "[MASK]"} if mask else {}
+        ids = {word: number for number, word in enumerate([*special.values(), *words])}
+        tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        )
+        PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+        config = BertConfig(
+            vocab_size=len(ids),
+            hidden_size=width,
+            num_hidden_layers=layers,
+            num_attention_heads=2,
+            intermediate_size=2 * width,
+            **options,
+        )
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            model = BertModel(config)
+            if apart:
+                torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
+            model.save_pretrained(folder)
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
 def small(tmp_path_factory):
     """The folder of a finder without a transformer: random gates, and trust in capitals."""
     import torch  # noqa: PLC0415

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import AutoModel, AutoTokenizer, BertConfig, BertModel, PreTrainedTokenizerFast
+from transformers import AutoModel, AutoTokenizer
 
 
 class PlainModel:
@@ -39,34 +38,7 @@ def plain(packaged_folder):
     return PlainModel(packaged_folder)
 
 
-VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "marie", "curie", "left", "paris", "."]
-
-
 @pytest.fixture(scope="session")
-def tiny_folder(tmp_path_factory):
+def tiny_folder(new_bert):
     """A random BERT of two layers that has no mask token."""
-    folder = tmp_path_factory.mktemp("tiny")
-    ids = {word: i for i, word in enumerate(VOCABULARY)}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        unk_token="[UNK]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-    ).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(VOCABULARY),
-        hidden_size=8,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=16,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        BertModel(config).save_pretrained(folder)
-    return folder
+    return new_bert(["marie", "curie", "left", "paris", "."], width=8, layers=2)

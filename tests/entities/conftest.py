@@ -6,7 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.padding import batch_of_words
+from thresher.encoders.protocol import TokenBatch, gated, sentence_vectors
+from thresher.encoders.subwords import in_one_row
 
 START, MASK, FIRST_WORD, VOCABULARY = 0, 1, 2, 1024
 
@@ -28,37 +30,16 @@ class TinyEncoder:
 
     def batch(self, sentences) -> TokenBatch:
         self.read.append([list(words) for words in sentences])
-        longest = max(map(len, sentences)) + 1
-        ids = torch.zeros(len(sentences), longest, dtype=torch.long)
-        mask = torch.zeros_like(ids)
-        word = torch.full_like(ids, -1)
-        owner: list[int] = []
-        for row, words in enumerate(sentences):
-            kept = [(len(owner) + i, each) for i, each in enumerate(words) if each.strip()]
-            mask[row, : len(kept) + 1] = 1
-            for column, (number, each) in enumerate(kept, start=1):
-                word[row, column] = number
-                ids[row, column] = _token(each)
-            owner += [row] * len(words)
-        return TokenBatch(
-            ids=ids,
-            mask=mask,
-            word=word,
-            sentence=torch.arange(len(sentences)),
-            sentence_of_word=torch.tensor(owner, dtype=torch.long),
-            sentences=len(sentences),
-        )
+        words = [word for words in sentences for word in words]
+        ids, counts = in_one_row([[_token(word)] if word.strip() else [] for word in words])
+        return batch_of_words(ids, counts, sentences, start=[START])
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.encode_gated(batch)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        embedded = self.embeddings[batch.ids]
-        if gates is not None:
-            gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
-            embedded = gate * embedded + (1 - gate) * self.embeddings[MASK]
-        inside = batch.mask[..., None]
-        mean = (embedded * inside).sum(1, keepdim=True) / inside.sum(1, keepdim=True)
+        embedded = gated(self.embeddings[batch.ids], batch, gates, self.embeddings[MASK])
+        mean = sentence_vectors(embedded, batch)[batch.sentence, None]
         return torch.tanh(embedded + mean @ self.mixing)
 
 

@@ -8,7 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.padding import batch_of_words
+from thresher.encoders.protocol import TokenBatch, gated, sentence_vectors
+from thresher.encoders.subwords import in_one_row
 
 START, CLOSED, FIRST_WORD, WIDTH = 0, 1, 2, 32
 GOOD, BAD = "lovely superb tasty".split(), "awful rude stale".split()
@@ -32,35 +34,15 @@ class BagEncoder:
         self.mixing = torch.randn(self.width, self.width, generator=noise, dtype=dtype) / 10
 
     def batch(self, sentences) -> TokenBatch:
-        longest = max(map(len, sentences)) + 1
-        ids = torch.zeros(len(sentences), longest, dtype=torch.long)
-        mask, word = torch.zeros_like(ids), torch.full_like(ids, -1)
-        owner: list[int] = []
-        for row, words in enumerate(sentences):
-            mask[row, : len(words) + 1] = 1
-            for column, each in enumerate(words, start=1):
-                word[row, column] = len(owner)
-                ids[row, column] = token(each)
-                owner.append(row)
-        return TokenBatch(
-            ids=ids,
-            mask=mask,
-            word=word,
-            sentence=torch.arange(len(sentences)),
-            sentence_of_word=torch.tensor(owner, dtype=torch.long),
-            sentences=len(sentences),
-        )
+        ids, counts = in_one_row([[token(word)] for words in sentences for word in words])
+        return batch_of_words(ids, counts, sentences, start=[START])
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.embeddings[batch.ids]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        embedded = self.embeddings[batch.ids]
-        if gates is not None:
-            gate = torch.where(batch.word >= 0, gates[batch.word.clamp(min=0)], 1.0)[..., None]
-            embedded = gate * embedded + (1 - gate) * self.embeddings[CLOSED]
-        inside = batch.mask[..., None]
-        mean = (embedded * inside).sum(1, keepdim=True) / inside.sum(1, keepdim=True)
+        embedded = gated(self.embeddings[batch.ids], batch, gates, self.embeddings[CLOSED])
+        mean = sentence_vectors(embedded, batch)[batch.sentence, None]
         return torch.tanh(embedded + mean @ self.mixing)
 
 

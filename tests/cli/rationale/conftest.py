@@ -4,9 +4,6 @@ import json
 import random
 
 import pytest
-import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
-from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
 from thresher.cli import main
 
@@ -20,33 +17,10 @@ def _encoder_loaded_once():
 
 
 @pytest.fixture(scope="session")
-def encoder(tmp_path_factory):
+def encoder(new_bert):
     """A BERT of one layer whose embeddings tell words apart."""
-    folder = tmp_path_factory.mktemp("tiny")
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    ids = {word: i for i, word in enumerate([*special, *_GOOD, *_BAD, *_FILLERS, "."])}
-    tokenizer = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, **dict(zip(names, special, strict=True))
-    ).save_pretrained(folder)
-    config = BertConfig(
-        vocab_size=len(ids),
-        hidden_size=32,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-    )
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = BertModel(config)
-        torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
-        model.save_pretrained(folder)
-    return folder
+    words = [*_GOOD, *_BAD, *_FILLERS, "."]
+    return new_bert(words, width=32, layers=1, mask=True, apart=True)
 
 
 def _records(count, *, seed=0):
