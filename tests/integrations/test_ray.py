@@ -1,13 +1,16 @@
 """Bulk finding through Ray: the rows of one finder, each once, even if a worker is killed."""
 
+import gc
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import psutil
 import pytest
+import torch
 
 from thresher.bulk import plan
+from thresher.bulk.memory import FreedMemory
 from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.places import names_under, read_whole
 from thresher.bulk.plan import planned
@@ -66,6 +69,62 @@ def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp
     assert main([*command, "--device", "cpu", "--quiet"]) == 0  # there is nothing left to do
 
 
+def test_what_was_found_may_lie_among_the_sources_and_is_not_read_again(
+    records, small, tmp_path, monkeypatch
+):
+    records.write_text('{"text": "A letter to Oslo."}', encoding="utf-8")
+    monkeypatch.setattr(engine, "find_in_blocks", one_after_the_other)
+    command = ["find", str(records.parent), "--engine", "ray", "--model", str(small)]
+    command += ["-o", str(records.parent / "out")]
+    assert [main(command), main(command)] == [0, 0]
+    assert len(rows_in(records.parent / "out")) == 1
+
+
+def one_after_the_other(run, blocks, *, workers):
+    finder = run.model.load()
+    return [run.do(finder, block) for block in blocks]
+
+
+def test_a_model_named_from_here_is_named_for_processes_elsewhere(records, small, monkeypatch):
+    asked = []
+
+    def note(run, blocks, *, workers):
+        asked.append(run.model.folder)
+        return one_after_the_other(run, blocks, workers=workers)
+
+    monkeypatch.setattr(engine, "find_in_blocks", note)
+    monkeypatch.chdir(small.parent)
+    command = ["find", str(records), "--engine", "ray", "-o", str(records.parent / "out")]
+    main([*command, "--model", small.name])
+    assert asked == [small.resolve()]
+
+
+@pytest.fixture
+def actor(small, tmp_path):
+    """What Ray runs in another process, in this one; it must not change it for good."""
+    threads, objects = torch.get_num_threads(), gc.get_threshold()
+    yield engine.BlockFinder(BulkRun(str(tmp_path / "out"), ModelChoice(small, "cpu")))
+    torch.set_num_threads(threads)
+    gc.set_threshold(*objects)
+
+
+def test_an_actor_gives_memory_back_after_every_block(actor, records, monkeypatch):
+    times = []
+    monkeypatch.setattr(FreedMemory, "give_back", lambda _: times.append(1))
+    batch = {"block": [json.dumps(asdict(each)) for each in planned([str(records)])[:3]]}
+    done = [json.loads(each) for each in actor(batch)["done"]]
+    assert [each["block"] for each in done] == [0, 1, 2]
+    assert len(times) == 3
+    assert gc.get_threshold()[0] == 100_000
+
+
+def test_a_model_that_an_actor_cannot_load_is_one_line(records, small, tmp_path, capfd):
+    command = ["find", str(records), "--engine", "ray", "-o", str(tmp_path / "out")]
+    assert main([*command, "--model", str(small), "--device", "gpu"]) == 1
+    [told] = capfd.readouterr().err.splitlines()
+    assert told.startswith("thresher: in a worker: RuntimeError: Expected one of cpu, cuda")
+
+
 def test_every_row_is_there_once_though_workers_were_killed_at_their_work(records, small, tmp_path):
     long = tmp_path / "long.jsonl"
     long.write_text(json.dumps({"id": -1, "text": "A letter to Oslo. " * 30_000}), encoding="utf-8")
@@ -91,6 +150,7 @@ def test_every_row_is_there_once_though_workers_were_killed_at_their_work(record
     [
         ([], "name a folder for them with -o"),
         (["-o", "out", "--to", "html"], "--engine writes jsonl or parquet; got --to html"),
+        (["-o", "out", "-"], "--engine reads files; standard input is none"),
     ],
 )
 def test_what_an_engine_cannot_do_is_told(records, capsys, arguments, told):

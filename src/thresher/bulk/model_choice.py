@@ -1,6 +1,6 @@
 """Which finder to use, as a small value that other processes and machines can be sent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,12 @@ class ModelChoice:
     folder: Path | None = None
     device: str | None = None
     selector: int | None = None
+
+    def from_anywhere(self) -> "ModelChoice":
+        """The same for a process that was started in another folder; built-in models are names."""
+        if self.folder is None or not self.folder.exists():
+            return self
+        return replace(self, folder=self.folder.resolve())
 
     def load(self) -> "EntityFinder":
         """The finder itself."""

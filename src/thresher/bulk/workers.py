@@ -172,7 +172,7 @@ def _work(connection: Connection, load: Load, count: int) -> None:
         collect_seldom()
         finder = load()
     except Exception as error:  # it is told to whoever started this
-        connection.send((None, _told(error)))
+        connection.send((None, told(error)))
         return
     connection.send((None, None))
     freed = FreedMemory()
@@ -191,11 +191,11 @@ def _answer(
     try:
         return task(finder, chunk), None
     except Exception as error:
-        return None, _told(error)
+        return None, told(error)
 
 
-def _told(error: Exception) -> Exception:
-    """An error that can be sent; others stay where their pieces are."""
+def told(error: Exception) -> Exception:
+    """An error as it can be sent to another process: one line."""
     if isinstance(error, InputError):
         return InputError(str(error))
     return RuntimeError(f"in a worker: {type(error).__name__}: {error}")

@@ -6,6 +6,7 @@ from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
 from thresher.cli.progress import remark, shown
 from thresher.errors import InputError
+from thresher.text.sources import STANDARD_INPUT
 
 ENGINES = ("ray",)
 BULK_FORMATS = ("jsonl", "parquet")
@@ -28,17 +29,20 @@ def find_in_bulk(
         raise InputError("--engine writes many files: name a folder for them with -o")
     if to not in (None, *BULK_FORMATS):
         raise InputError(f"--engine writes {' or '.join(BULK_FORMATS)}; got --to {to}")
+    if STANDARD_INPUT in sources:
+        raise InputError("--engine reads files; standard input is none")
     from thresher.bulk.places import find_places, is_remote  # noqa: PLC0415 (pyarrow; not for help)
     from thresher.bulk.plan import planned  # noqa: PLC0415
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
     from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
 
-    blocks = planned(find_places(sources), form=from_)
+    folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
+    names = [name for name in find_places(sources) if not name.startswith(f"{folder}/")]
+    blocks = planned(names, form=from_)  # not of what this very command has written
     if not blocks:
         raise InputError(f"no text in {sources[0]}")
     form = to or ("parquet" if all(each.form == "parquet" for each in blocks) else "jsonl")
-    folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
-    run = BulkRun(folder, model, field, threshold, form)
+    run = BulkRun(folder, model.from_anywhere(), field, threshold, form)
     problems = Problems()
     todo = run.begin(blocks)
     failed = 0

@@ -12,12 +12,17 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from thresher.bulk.memory import FreedMemory, collect_seldom
 from thresher.bulk.plan import Block
 from thresher.bulk.run import BulkRun, Done
+from thresher.bulk.workers import told
 from thresher.errors import InputError
+
+if TYPE_CHECKING:
+    from thresher.entities.finder import EntityFinder
 
 # Read when Ray is imported or started: no messages home, no token file in the home folder.
 _QUIET = {
@@ -30,23 +35,36 @@ _QUIET = {
 
 
 class BlockFinder:
-    """An actor: a finder that takes one block after the other."""
+    """An actor: a finder that takes one block after the other, in a process of its own.
+
+    What goes wrong here is part of the answer: Ray tells of an exception in pages, and of one in a
+    constructor again and again.
+    """
 
     def __init__(self, run: BulkRun) -> None:
+        collect_seldom()
+        self._run = run
+        self._freed = FreedMemory()
+
+    @cached_property
+    def _finder(self) -> "EntityFinder":
         import torch  # noqa: PLC0415 (actors alone need it)
 
         torch.set_num_threads(1)
-        collect_seldom()
-        self._run = run
-        self._finder = run.model.load()
-        self._freed = FreedMemory()
+        return self._run.model.load()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[str]]:
         """batch: blocks, written as JSON   returns: what became of each, likewise"""
         blocks = [Block(**json.loads(each)) for each in batch["block"]]
-        done = [self._run.do(self._finder, block) for block in blocks]
-        self._freed.give_back()
-        return {"done": [json.dumps(asdict(each)) for each in done]}
+        return {"done": [json.dumps(self._done(block)) for block in blocks]}
+
+    def _done(self, block: Block) -> dict[str, Any]:
+        try:
+            return asdict(self._run.do(self._finder, block))
+        except Exception as error:
+            return {"error": str(told(error))}
+        finally:
+            self._freed.give_back()
 
 
 def find_in_blocks(
@@ -72,8 +90,10 @@ def find_in_blocks(
             num_gpus=min(1.0, gpus / count) or None,
         )
         for row in answers.iter_rows():
-            told = json.loads(row["done"])
-            yield Done(**{**told, "problems": tuple(told["problems"])})
+            done = json.loads(row["done"])
+            if "error" in done:
+                raise InputError(done["error"])
+            yield Done(**{**done, "problems": tuple(done["problems"])})
 
 
 @contextmanager
