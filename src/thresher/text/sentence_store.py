@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from thresher.errors import InputError
 
-NUMBERS, STARTS, TABLE = "sentences.words", "sentences.starts", "sentences.table"
-FILES = (NUMBERS, STARTS, TABLE)
+_NUMBERS, _STARTS, _TABLE = "sentences.words", "sentences.starts", "sentences.table"
 _KEPT = 1 << 20  # words held before they are written
-_APART = "\0"  # between words of the table: no word of a text has it
+_ENCODING = "utf-8", "surrogatepass"
+_END = b"\xff"  # of a word of the table: no text in UTF-8 has that byte
 
 
 class SentenceStore(Sequence[Sequence[str]]):
@@ -38,7 +38,7 @@ class SentenceStore(Sequence[Sequence[str]]):
         """Write sentences as they come, and map what was written."""
         known: dict[str, int] = {}
         try:
-            with (folder / NUMBERS).open("wb") as numbers, (folder / STARTS).open("wb") as starts:
+            with (folder / _NUMBERS).open("wb") as numbers, (folder / _STARTS).open("wb") as starts:
                 kept, ends, total = array("i"), array("q", [0]), 0
                 for words in sentences:
                     kept.extend(known.setdefault(word, len(known)) for word in words)
@@ -50,8 +50,8 @@ class SentenceStore(Sequence[Sequence[str]]):
                         kept, ends = array("i"), array("q")
                 kept.tofile(numbers)
                 ends.tofile(starts)
-            table = _APART.join(known).encode("utf-8", "surrogatepass")
-            (folder / TABLE).write_bytes(table)
+            table = b"".join(word.encode(*_ENCODING) + _END for word in known)
+            (folder / _TABLE).write_bytes(table)
         except OSError as error:
             raise InputError(f"cannot keep sentences in {folder}: {error.strerror}") from error
         return cls.open(folder)
@@ -59,14 +59,9 @@ class SentenceStore(Sequence[Sequence[str]]):
     @classmethod
     def open(cls, folder: Path) -> "SentenceStore":
         """Map the sentences of a folder."""
-        table = (folder / TABLE).read_bytes().decode("utf-8", "surrogatepass")
-        words = table.split(_APART) if table else []
-        return cls(_mapped(folder / NUMBERS, np.int32), _mapped(folder / STARTS, np.int64), words)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """How many words each sentence has: (sentences,)."""
-        return np.diff(self._starts)
+        numbers, starts = _mapped(folder / _NUMBERS, np.int32), _mapped(folder / _STARTS, np.int64)
+        table = (folder / _TABLE).read_bytes().split(_END)[:-1]
+        return cls(numbers, starts, [word.decode(*_ENCODING) for word in table])
 
     def __len__(self) -> int:
         return len(self._starts) - 1
