@@ -6,6 +6,7 @@ import pytest
 import torch
 from scipy.optimize import minimize_scalar
 
+from thresher.errors import InputError
 from thresher.lm.evaluation import TokenSums, best_temperature, evaluate
 from thresher.lm.model import Architecture, seeded_model
 from thresher.lm.transformer import Shape
@@ -77,6 +78,17 @@ def test_losses_are_kept_by_token():
         assert found.token_losses[token].item() == pytest.approx(expected, rel=1e-5)
     assert math.isnan(found.token_losses[V - 1])
     assert found.figures()["bits_per_byte"] is None
+
+
+def test_perplexity_is_as_precise_as_the_loss():
+    found = evaluate(*sharp(), IDS)
+    assert found.figures()["perplexity"] == pytest.approx(math.exp(found.loss), rel=1e-14)
+
+
+def test_a_text_of_which_nothing_is_hidden_is_an_error():
+    model, _ = sharp(causal=False)
+    with pytest.raises(InputError, match="of a text of 3 tokens none was hidden; give more text"):
+        evaluate(model, Task(V, 10, causal=False, mask_share=0.001), IDS[:3])
 
 
 def test_a_model_that_knows_nothing_has_the_mean_rank():

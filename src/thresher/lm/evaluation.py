@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
+from thresher.errors import InputError
 from thresher.lm.model import LanguageModel
 from thresher.lm.windows import IGNORED, Batch, Task
 from thresher.maths.information import bits_per_byte, perplexity
@@ -91,13 +92,12 @@ class Evaluation:
 
     def figures(self) -> dict[str, float | None]:
         """For a table or a program."""
-        tempered = torch.tensor(self._mean(self.tokens.tempered), dtype=torch.float64)
         return {
             "tokens": int(self.tokens.count.sum()),
             "loss": self.loss,
-            "perplexity": perplexity(torch.tensor(self.loss).double(), base=math.e).item(),
+            "perplexity": self._perplexity(self.tokens.loss),
             "temperature": self.temperature,
-            "perplexity_at_temperature": perplexity(tempered, base=math.e).item(),
+            "perplexity_at_temperature": self._perplexity(self.tokens.tempered),
             "bits_per_byte": self._bits_per_byte(),
             "accuracy": self.accuracy,
             "mean_reciprocal_rank": self.mean_reciprocal_rank,
@@ -108,6 +108,9 @@ class Evaluation:
             return None
         log_prob = -self.tokens.loss.sum()
         return bits_per_byte(log_prob[None], torch.tensor([self.byte_count])).item()
+
+    def _perplexity(self, losses: Tensor) -> float:
+        return perplexity(losses.sum() / self.tokens.count.sum(), base=math.e).item()
 
     def _mean(self, sums: Tensor) -> float:
         return (sums.sum() / self.tokens.count.sum()).item()
@@ -132,6 +135,8 @@ def evaluate(
     batches = task.evaluation_batches(ids.to(model.device), size=batch, limit=limit)
     for log_p, target in _predictions(model, batches):
         sums.add(log_p, target, temperature=temperature)
+    if not sums.count.any():
+        raise InputError(f"of a text of {len(ids)} tokens none was hidden; give more text")
     return Evaluation(sums.cpu(), temperature, byte_count)
 
 
