@@ -197,6 +197,12 @@ def test_at_temperature_zero_the_likeliest_token_comes_next(learned):
         assert learned.tokens.decode([int(log_p[0, -1].argmax())]) == drawn[end]
 
 
+@pytest.mark.parametrize("temperature", [1e-3, 1e-40, 1e-300])
+def test_next_to_zero_it_does_too(learned, temperature):
+    coldest = sample_text(learned, prompt="the c", length=30, temperature=0)
+    assert sample_text(learned, prompt="the c", length=30, temperature=temperature) == coldest
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -6,6 +6,8 @@ from thresher.errors import InputError
 from thresher.lm.learned import LearnedModel
 from thresher.lm.output_layers.module import draw
 
+_COLDEST = 1e-30  # a temperature by which float32 can divide
+
 
 @torch.no_grad()
 def sample_text(
@@ -32,10 +34,10 @@ def sample_text(
     given = learned.tokens.encode(prompt).tolist()
     # Without a prompt, something that is often there has to come before.
     ids = given or [int(learned.counts.argmax())]
-    drawn: list[int] = []
     for _ in range(length):
-        window = torch.tensor([(ids + drawn)[-context:]], device=model.device)
+        window = torch.tensor([ids[-context:]], device=model.device)
         log_p = model.output.all_log_probs(model(window)[:, -1]).float()
-        token = log_p.argmax(-1) if heat == 0 else draw((log_p / heat).log_softmax(-1), generator)
-        drawn.append(int(token))
-    return learned.tokens.decode(drawn)
+        cold = heat < _COLDEST
+        token = log_p.argmax(-1) if cold else draw((log_p / heat).log_softmax(-1), generator)
+        ids.append(int(token))
+    return learned.tokens.decode(ids[len(ids) - length :])
