@@ -9,7 +9,7 @@ import pytest
 from thresher.errors import InputError
 from thresher.folders import write_file, write_folder
 
-FILES = {"config.json": b"{}", "weights": b"1234"}
+FILES = {"config.json": b'{"sha256": {}}', "weights": b"1234"}
 
 
 def contents(folder):
@@ -29,12 +29,26 @@ def test_a_model_is_replaced_whole(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_folder_that_is_no_model_is_never_replaced(tmp_path):
+@pytest.mark.parametrize("config", [None, b"{}", b"[1]", b"half a {", b'{"sha256'])
+def test_a_folder_that_is_no_model_is_never_replaced(tmp_path, config):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    if config is not None:  # many programs keep one
+        (tmp_path / "thesis" / "config.json").write_bytes(config)
+    before = contents(tmp_path / "thesis")
     with pytest.raises(InputError, match="is not a model"):
         write_folder(tmp_path / "thesis", FILES)
-    assert contents(tmp_path / "thesis") == {"chapter.txt": b"years of work"}
+    assert contents(tmp_path / "thesis") == before
+
+
+def test_a_link_to_a_model_still_leads_there_when_it_is_replaced(tmp_path):
+    write_folder(tmp_path / "model", FILES)
+    (tmp_path / "latest").symlink_to("model")
+    for weights in (b"new", b"newer"):
+        write_folder(tmp_path / "latest", {**FILES, "weights": weights})
+        assert contents(tmp_path / "model")["weights"] == weights
+    assert (tmp_path / "latest").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "model"]
 
 
 def test_an_empty_folder_may_become_a_model(tmp_path):

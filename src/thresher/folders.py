@@ -1,6 +1,7 @@
 """Folders and files that are written whole or not at all."""
 
 import contextlib
+import json
 import os
 import shutil
 import tempfile
@@ -28,7 +29,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     """Put a folder with these files at `path`; a model or an empty folder there is replaced."""
-    path = path.absolute()
+    path = path.resolve()  # a link to a model goes on leading to it
     if not replaceable(path):
         raise InputError(f"{path} exists and is not a model; choose another place")
     with _told_plainly(path):
@@ -46,9 +47,18 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
 
 def replaceable(path: Path) -> bool:
     """Whether nothing would be lost but a model."""
-    if not path.exists() or (path / "config.json").is_file():
+    if not path.exists() or _is_model(path):
         return True
     return path.is_dir() and not any(path.iterdir())
+
+
+def _is_model(path: Path) -> bool:
+    """Whether a description lies there that vouches for files, as that of every model does."""
+    try:
+        config = json.loads((path / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and "sha256" in config
 
 
 def _exchange(new: Path, path: Path) -> None:
