@@ -213,6 +213,7 @@ EXPORTS = {
                     "result": [
                         {"type": "labels", "value": {"start": 2, "end": 7, "labels": ["PER"]}},
                         {"type": "choices", "value": {"choices": ["good"]}},
+                        {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"},
                     ],
                 },
                 {"was_cancelled": True, "result": []},
@@ -276,6 +277,13 @@ def test_a_text_without_an_answer_is_left_out(tool, record, tmp_path):
         (
             "label-studio",
             {"data": {"text": "a"}, "predictions": [{"result": [{"value": {"labels": []}}]}]},
+            "start, end and labels",
+        ),
+        ("label-studio", {"data": {"text": "a"}, "annotations": 7}, "start, end and labels"),
+        ("label-studio", {"data": {"text": "a"}, "predictions": [7]}, "start, end and labels"),
+        (
+            "label-studio",
+            {"data": {"text": "a"}, "annotations": [{"result": None}]},
             "start, end and labels",
         ),
     ],

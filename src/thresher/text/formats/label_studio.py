@@ -56,14 +56,14 @@ def from_label_studio(
 ) -> TaggedText | None:
     """A task with what a person marked last, or else with what was predicted; None if neither."""
     text = text_of_task(content, field)
-    regions = _regions(content)
-    if regions is None:
-        return None
     try:
+        regions = _regions(content)
+        if regions is None:
+            return None
         marks = [
             Mark(value["start"], value["end"], value["labels"][0], _score(region))
             for region in regions
-            if "labels" in (value := region["value"])
+            if "labels" in (value := region.get("value", {}))  # a relation has no value
         ]
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError("its results are not values of start, end and labels") from error
