@@ -130,6 +130,16 @@ def test_a_classifier_that_is_there_can_be_explained_again(bag, finder, texts, l
         fitted(bag, texts, labels, classifier=finder.model, gates_at="pool")
 
 
+def test_a_classifier_that_learns_further_leaves_the_model_it_came_from_alone(
+    bag, finder, texts, labels
+):
+    before = {name: each.clone() for name, each in finder.model.classifier.state_dict().items()}
+    joint = fitted(bag, texts, labels, classifier=finder.model, mode="joint", steps=5)
+    after = finder.model.classifier.state_dict()
+    assert all(torch.equal(after[name], before[name]) for name in before)
+    assert not torch.equal(joint.model.classifier.inner.weight, before["inner.weight"])
+
+
 def test_word_lists_move_the_rationale(bag, texts, labels):
     pushed = fitted(
         bag, texts, labels, likely={"soup"}, unlikely={"lovely", "awful"}, selection=20.0

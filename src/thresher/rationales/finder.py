@@ -1,6 +1,7 @@
 """Labels of texts, and the words that carry them."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -85,9 +86,11 @@ class RationaleFinder:
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         settings = settings or RationaleSettings()
-        names = tuple(sorted(set(labels))) if classifier is None else classifier.labels
+        names, known = tuple(sorted(set(labels))), None
         if classifier is not None:
             _check_classifier(classifier, encoder, settings, set(labels))
+            names = classifier.labels
+            known = deepcopy(classifier.classifier).to(encoder.device)  # it may learn further
         words = [[word.text for word in words_of(text)] for text in texts]
         lists = [WordListPrior(likely, 1.0), WordListPrior(unlikely, 0.0)]
         fitted = fit_rationales(
@@ -96,7 +99,7 @@ class RationaleFinder:
             encoder,
             label_names=names,
             settings=settings,
-            classifier=None if classifier is None else classifier.classifier.to(encoder.device),
+            classifier=known,
             opinions=first_opinion(lists, words) if likely or unlikely else None,
             progress=progress or SilentProgress(),
         )
