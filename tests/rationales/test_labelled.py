@@ -159,6 +159,16 @@ def test_records_without_a_field_are_told_once_another_has_it(tmp_path):
     assert [each.partition(": ")[0].rpartition(" ")[2] for each in told] == ["1", "3"]
 
 
+@pytest.mark.parametrize("before", ["", '{"text": "Two.", "label": "good"}\n'])
+def test_without_anyone_to_tell_the_first_problem_is_raised_as_it_would_be_told(tmp_path, before):
+    content = before + '{"text": "One."}\n{"text": "Two.", "label": "good"}\n'
+    path = written(tmp_path / "a.jsonl", content)
+    _, [told] = read(path)
+    with pytest.raises(InputError) as raised:
+        list(read_labelled(path, fields=LABELLED))
+    assert str(raised.value) == told
+
+
 @pytest.mark.parametrize(("name", "content"), [("a.jsonl", ""), ("a.csv", "text,label\n")])
 def test_a_file_without_records_is_an_error(tmp_path, name, content):
     with pytest.raises(InputError, match="no text in"):

@@ -89,21 +89,25 @@ def _usable(
     waiting: list[str] | None = []  # complaints of missing fields, until some record has them all
     lacking = ""
     for number, record in records:
+        place = f"{name} line {number}"
+        if isinstance(record, InputError):
+            report(f"{place}: {record}")
+            continue
+        missing = [each for each in fields.needed if each not in record]
+        if missing:
+            lacking = lacking or _no_field(missing[0], record)
+            complaint = f"{place}: {_no_field(missing[0], record)}"
+            report(complaint) if waiting is None else waiting.append(complaint)
+            continue
+        for complaint in waiting or ():
+            report(complaint)
+        waiting = None
         try:
-            if isinstance(record, InputError):
-                raise record
-            missing = [each for each in fields.needed if each not in record]
-            if missing:
-                lacking = lacking or _no_field(missing[0], record)
-                complaint = f"{name} line {number}: {_no_field(missing[0], record)}"
-                report(complaint) if waiting is None else waiting.append(complaint)
-                continue
-            for complaint in waiting or ():
-                report(complaint)
-            waiting = None
-            yield _text_of(record, fields, name, number)
+            text = _text_of(record, fields, name, number)
         except InputError as error:
-            report(f"{name} line {number}: {error}")
+            report(f"{place}: {error}")
+        else:
+            yield text
     if waiting:
         raise InputError(f"{name} has {lacking}")
 
