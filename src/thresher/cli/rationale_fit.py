@@ -67,6 +67,8 @@ def fit(
         raise InputError(
             "--from-scratch is for --mode joint, where there is a head start to leave out"
         )
+    if baseline is not None and estimator != "reinforce":
+        raise InputError("--baseline is for --estimator reinforce, which has one")
     settings = _settings(
         share,
         sparsity,

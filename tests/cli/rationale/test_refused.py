@@ -80,6 +80,7 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
         (["--share", "0"], "--share must lie between 0 and 1, got 0"),
         (["--share", "1"], "--share must lie between 0 and 1, got 1"),
         (["--from-scratch"], "--from-scratch is for --mode joint"),
+        (["--baseline", "others"], "--baseline is for --estimator reinforce"),
     ],
 )
 def test_options_that_cannot_mean_anything_are_refused(run, reviews, tmp_path, options, told):
@@ -117,6 +118,3 @@ def test_a_missing_file_and_a_missing_word_list_are_told(run, reviews, tmp_path)
     )
     assert result.complaint == f"no such file: {tmp_path / 'none.txt'}"
     assert list(tmp_path.iterdir()) == []
-
-
-# Help
