@@ -1,11 +1,18 @@
 """The one exception that is meant to be read by users, and what its messages have in common."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+
+Report = Callable[[str], None]  # is told, in one line, of what had to be passed over
 
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that can be shown as it is."""
+
+
+def refuse(problem: str) -> None:
+    """The `Report` of those who want nothing passed over."""
+    raise InputError(problem)
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

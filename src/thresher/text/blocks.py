@@ -1,9 +1,9 @@
 """A stream of text in blocks that fit in memory, each a run of whole paragraphs if it can be."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report
 
 BLOCK = 1 << 18  # bytes
 
@@ -12,7 +12,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_blocks(
-    stream: IO[bytes], *, name: str, report: Callable[[str], None], size: int = BLOCK
+    stream: IO[bytes], *, name: str, report: Report, size: int = BLOCK
 ) -> Iterator[tuple[str, int]]:
     """UTF-8 text block by block, each with the number of its first line.
 
@@ -61,7 +61,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
         raise InputError(f"{name} is not UTF-8 text")
 
 
-def _decoded(data: bytes, name: str, first_line: int, report: Callable[[str], None]) -> str:
+def _decoded(data: bytes, name: str, first_line: int, report: Report) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report, refuse
 from thresher.text.blocks import text_blocks
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import text_of_task
-from thresher.text.formats.records import Content, Record, Report, read_lines, read_records, text_of
+from thresher.text.formats.records import Content, Record, read_lines, read_records, text_of
 from thresher.text.sources import STANDARD_INPUT, find_sources, format_of, open_source
 from thresher.text.words import Sentence, segment
 
@@ -71,7 +71,7 @@ def _documents(
     for name in names:
         read = _READERS[given or format_of(name)]
         try:
-            for document in read(name, field, on_problem or _fail):
+            for document in read(name, field, on_problem or refuse):
                 found = True
                 yield document
         except InputError as error:
@@ -81,10 +81,6 @@ def _documents(
     if not found:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise InputError(f"no text in {names[0]}{more}")
-
-
-def _fail(message: str) -> None:
-    raise InputError(message)
 
 
 def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:

@@ -5,12 +5,12 @@ after, comments, IO, IOB1, IOB2, BIOES or BILOU tags. All are read; what is writ
 `word⇥B-ENT|I-ENT|O⇥score`, or without the score, as tools that know IOB2 alone expect it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report, refuse
 from thresher.text.annotations import TaggedSentence, check_spans
 from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
 from thresher.text.formats.tags import LABEL, decode_tags, encode_tags
@@ -43,13 +43,13 @@ def parse_conll(
     name: str,
     layout: Layout | None = None,
     need_tags: bool = True,
-    on_problem: Callable[[str], None] | None = None,
+    on_problem: Report | None = None,
 ) -> Iterator[TaggedSentence]:
     """`read_conll` from lines of bytes; `name` is what messages call them.
 
     on_problem: told of each line that had to be passed over; without it the first one raises
     """
-    report = on_problem or _fail
+    report = on_problem or refuse
     lines = _decoded(raw, name, report)
     if layout is None:
         sample = list(islice(lines, SAMPLE))
@@ -67,13 +67,7 @@ def parse_conll(
         raise InputError(f"{name} holds no sentences")
 
 
-def _fail(problem: str) -> None:
-    raise InputError(problem)
-
-
-def _decoded(
-    raw: Iterable[bytes], name: str, report: Callable[[str], None]
-) -> Iterator[tuple[int, str]]:
+def _decoded(raw: Iterable[bytes], name: str, report: Report) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -88,7 +82,7 @@ def _is_between(line: str) -> bool:
 
 
 def _rows(
-    lines: Iterable[tuple[int, str]], layout: Layout, name: str, report: Callable[[str], None]
+    lines: Iterable[tuple[int, str]], layout: Layout, name: str, report: Report
 ) -> Iterator[_Row]:
     for number, line in lines:
         cells = layout.cells(line)

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report, refuse
 from thresher.text.formats.doccano import from_doccano
 from thresher.text.formats.label_studio import from_label_studio
 from thresher.text.formats.prodigy import from_prodigy
-from thresher.text.formats.records import Report, read_records
+from thresher.text.formats.records import read_records
 from thresher.text.sources import open_source
 from thresher.text.tagged_text import TaggedText
 
@@ -32,7 +32,7 @@ def read_labelled(
     """
     if format not in TOOLS:
         raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(TOOLS))}")
-    report = on_problem or _fail
+    report = on_problem or refuse
     with open_source(path) as stream:
         for record in read_records(stream, name=str(path), report=report):
             try:
@@ -42,7 +42,3 @@ def read_labelled(
             else:
                 if text is not None:
                     yield text
-
-
-def _fail(problem: str) -> None:
-    raise InputError(problem)

@@ -1,14 +1,13 @@
 """JSON records as files hold them: one a line, or all in one array."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report
 
 Content = dict[str, Any]
-Report = Callable[[str], None]
 
 
 class Record(NamedTuple):
