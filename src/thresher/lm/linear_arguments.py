@@ -1,6 +1,5 @@
 """What the margin loss from hidden states and its statistics may be given: one check for all."""
 
-import torch
 from torch import Tensor
 
 from thresher.lm.logit_scale import check_scale
@@ -28,10 +27,6 @@ def check_linear_arguments(
     if not (input.is_floating_point() and weight.is_floating_point()):
         dtypes = f"{input.dtype} and {weight.dtype}"
         raise TypeError(f"input and weight must hold floating-point numbers, got {dtypes}")
-    if target.dtype not in (torch.int64, torch.int32):
-        raise TypeError(
-            f"target must hold class indices (torch.int64 or int32), got {target.dtype}"
-        )
     _check_shapes(input, weight, target, {"bias": bias, "class_weight": class_weight})
     check_scale(temperature, softcap)
     check_margin(margin, target.shape, wait=wait)

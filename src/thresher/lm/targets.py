@@ -7,10 +7,13 @@ from torch import Tensor
 def check_targets(
     target: Tensor, vocabulary: int, *, ignore_index: int | None = None, wait: bool = False
 ) -> None:
-    """Raise IndexError, as torch does, for a target that is no token of the vocabulary.
+    """Raise TypeError for targets that are no class indices (torch takes small ones for masks).
 
-    Only where `readable` says so.
+    And IndexError, as torch does, for one that is no token of the vocabulary, where `readable`.
     """
+    if target.dtype not in (torch.int64, torch.int32):
+        allowed = "torch.int64 or torch.int32"
+        raise TypeError(f"target must hold class indices ({allowed}), got {target.dtype}")
     if not readable(target, wait=wait):
         return
     wrong = (target < 0) | (target >= vocabulary)

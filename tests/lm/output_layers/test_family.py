@@ -302,6 +302,15 @@ def test_wrong_shapes_and_targets_are_refused(name):
         layer.loss(hidden, target, reduction="average")
 
 
+@EVERY
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float32])
+def test_targets_that_are_no_indices_are_refused(name, dtype):
+    """Of as many targets as tokens torch would make a mask."""
+    hidden, target = random_rows(VOCABULARY)
+    with pytest.raises(TypeError, match=f"class indices .*, got {dtype}"):
+        make_named(name).loss(hidden, target.clamp(min=0).to(dtype))
+
+
 def test_an_unknown_layer_lists_the_choices():
     choices = (
         "adaptive, adjusted, classes, differentiated, full, gated, hierarchical, "
