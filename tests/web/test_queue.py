@@ -116,6 +116,30 @@ def test_a_failure_and_a_client_that_goes_away_leave_room():
     assert finder.batches == [["a"], ["bad"], ["b"]]
 
 
+def test_a_failure_of_one_request_is_not_that_of_those_read_with_it():
+    finder = SlowFinder()
+    answers = {}
+
+    async def ask(queue, text):
+        try:
+            answers[text] = await queue.read(finder, [text])
+        except ZeroDivisionError:
+            answers[text] = None
+
+    async def scene():
+        queue = ReadingQueue(most=10)
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask, queue, "a")
+            await until(lambda: finder.batches)
+            for text in ("b", "bad", "c"):
+                group.start_soon(ask, queue, text)
+            await until(lambda: len(queue) == 4)
+            finder.may_go_on.set()
+
+    anyio.run(scene)
+    assert answers == {"a": ["read a"], "b": ["read b"], "bad": None, "c": ["read c"]}
+
+
 def test_a_full_server_answers_503_is_healthy_and_recovers():
     finder = SlowFinder()
     app = create_app(Shelf({"slow": finder}), most_waiting=3)

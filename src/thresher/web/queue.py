@@ -56,7 +56,7 @@ class ReadingQueue:
         try:
             async with self._turn:
                 if job.read is None:
-                    await self._read_together(list(self._with(job)))
+                    await self._read_first(list(self._with(job)))
         finally:
             self._jobs.remove(job)
         assert job.read is not None
@@ -71,6 +71,15 @@ class ReadingQueue:
                 if job is not first and size > TOGETHER:
                     return
                 yield job
+
+    async def _read_first(self, jobs: Sequence[_Job]) -> None:
+        """The first of the jobs, and the others with it unless one of them cannot be read."""
+        try:
+            await self._read_together(jobs)
+        except Exception:
+            if len(jobs) == 1:
+                raise
+            await self._read_together(jobs[:1])
 
     async def _read_together(self, jobs: Sequence[_Job]) -> None:
         texts = [text for job in jobs for text in job.texts]
