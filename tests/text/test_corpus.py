@@ -241,6 +241,8 @@ class TestSources:
             "none.txt": r"no such file: none.txt",
             "*.jsonl": r"no file matches \*.jsonl",
             "empty": r"no text in folder empty: looked for .*\.txt",
+            "": r"no such file: ''",  # and not all files of this folder
+            "A text in place of its name. " * 20: r"cannot read 'A text .* of its .*': File name",
         }.items():
             with pytest.raises(InputError, match=message):
                 read_texts(["a.txt", source])

@@ -29,7 +29,12 @@ def format_of(name: str) -> str:
 def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
     """The files meant by names of files, folders (searched to the bottom), patterns or "-"."""
     given = [sources] if isinstance(sources, str | Path) else sources
-    names = [name for source in given for name in _meant_by(str(source))]
+    names: list[str] = []
+    for source in map(str, given):
+        try:
+            names += _meant_by(source)
+        except OSError as error:  # a name too long to be one, a folder that may not be read
+            raise InputError(f"cannot read {source[:60]!r}: {error.strerror}") from error
     if not names:
         raise InputError("no files were given")
     return list(dict.fromkeys(names))
@@ -37,6 +42,8 @@ def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
 
 def _meant_by(source: str) -> list[str]:
     path = Path(source)
+    if not source:
+        raise InputError("no such file: ''")
     if source == STANDARD_INPUT:
         return [source]
     if path.is_dir():
