@@ -53,6 +53,15 @@ def test_a_model_learns_the_same_from_them(tmp_path):
     assert mapped.test.loss == held.test.loss
 
 
+def test_ids_that_were_mapped_before_stay_as_they_are(tmp_path):
+    """A file cut short under a mapping would end the process that reads it."""
+    tokens = learn_tokens("characters", "ab")
+    before = mapped_ids(tokens, "ba" * 10_000, tmp_path / "ids")
+    after = mapped_ids(tokens, "a", tmp_path / "ids")
+    assert after.tolist() == [0]
+    assert before.tolist() == [1, 0] * 10_000
+
+
 def test_a_folder_that_is_not_there_is_told(tmp_path):
     with pytest.raises(InputError, match="cannot keep tokens in"):
         mapped_ids(learn_tokens("characters", "ab"), "ab", tmp_path / "none" / "ids")

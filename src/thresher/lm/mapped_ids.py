@@ -20,6 +20,7 @@ def mapped_ids(tokens: Tokens, text: str, path: Path) -> Tensor:
     look for words and sentences read it whole.
     """
     try:
+        path.unlink(missing_ok=True)  # who has the file of an earlier text mapped keeps it
         with path.open("wb") as file:
             for piece in _pieces(text) if tokens.lossless else [text]:
                 tokens.encode(piece).tofile(file)
