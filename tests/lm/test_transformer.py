@@ -157,6 +157,12 @@ def test_other_output_layers_take_the_same_hidden_states(output):
         Architecture(VOCABULARY, output=output)
 
 
+@pytest.mark.parametrize("tied", [True, False])
+def test_an_output_layer_that_is_not_there_lists_the_choices(tied):
+    with pytest.raises(InputError, match="unknown output layer 'tre'; choose from adaptive, "):
+        Architecture(VOCABULARY, output="tre", tied=tied)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from thresher.errors import InputError
 from thresher.lm.output_layers import output_layer
+from thresher.lm.output_layers.choices import check_layer_name
 from thresher.lm.output_layers.full import FullSoftmax, MarginRule
 from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
@@ -32,6 +33,7 @@ class Architecture:
     def __post_init__(self) -> None:
         if self.vocabulary < 1:
             raise InputError(f"a vocabulary has at least 1 token, got {self.vocabulary}")
+        check_layer_name(self.output)
         if self.tied and self.output not in TIED_LAYERS:
             raise InputError(
                 f"the output layer {self.output!r} has vectors of its own: it cannot be tied"

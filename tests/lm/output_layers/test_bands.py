@@ -34,6 +34,8 @@ def test_default_bands_are_wide_for_few_words_and_narrow_for_many():
 def test_bands_are_checked():
     with pytest.raises(ValueError, match="add up to 6 words and a width of 5, got 6 and 4"):
         DifferentiatedSoftmax(5, 6, bands=[(2, 2), (4, 2)])
+    with pytest.raises(ValueError, match="a width of 5, got 0 and 0"):
+        DifferentiatedSoftmax(5, 6, bands=[])
     with pytest.raises(ValueError, match="every band must have words and a width"):
         DifferentiatedSoftmax(5, 6, bands=[(6, 5), (0, 0)])
 

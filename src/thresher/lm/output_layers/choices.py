@@ -5,6 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
+from thresher.errors import InputError
 from thresher.lm.output_layers.adaptive import AdaptiveSoftmax
 from thresher.lm.output_layers.adjusted import AdjustedSoftmax
 from thresher.lm.output_layers.classes import ClassSoftmax
@@ -51,9 +52,14 @@ def output_layer(
     frequencies: (vocabulary,), counts or shares of the words; without them all words count as
     equally frequent   options: those of the layer's own class
     """
+    check_layer_name(name)
     if name in BY_WEIGHT_ALONE:
         return BY_WEIGHT_ALONE[name](width, vocabulary, **options)
-    if name in BY_FREQUENCY:
-        return BY_FREQUENCY[name](width, vocabulary, frequencies=frequencies, **options)
-    names = ", ".join(sorted([*BY_FREQUENCY, *BY_WEIGHT_ALONE]))
-    raise ValueError(f"unknown output layer {name!r}; choose from {names}")
+    return BY_FREQUENCY[name](width, vocabulary, frequencies=frequencies, **options)
+
+
+def check_layer_name(name: str) -> None:
+    """Raise unless there is a layer of that name."""
+    names = sorted([*BY_FREQUENCY, *BY_WEIGHT_ALONE])
+    if name not in names:
+        raise InputError(f"unknown output layer {name!r}; choose from {', '.join(names)}")

@@ -37,7 +37,7 @@ class DifferentiatedSoftmax(OutputModule):
         bands = default_bands(width, vocabulary) if bands is None else bands
         if any(words < 1 or wide < 1 for words, wide in bands):
             raise ValueError(f"every band must have words and a width, got {list(bands)}")
-        words, widths = (sum(sizes) for sizes in zip(*bands, strict=True))
+        words, widths = (sum(band[which] for band in bands) for which in range(2))
         if (words, widths) != (vocabulary, width):
             rule = f"bands must add up to {vocabulary} words and a width of {width}"
             raise ValueError(f"{rule}, got {words} and {widths}")
