@@ -300,6 +300,19 @@ def test_a_text_that_is_too_long_is_told_and_the_page_goes_on(visit):
     assert visit.page.locator("#problem").is_hidden()
 
 
+def test_a_cleared_page_neither_waits_nor_complains(visit):
+    visit.errors_are_expected = True
+    visit.page.fill("#text", "word " * SMALL)
+    visit.page.wait_for_selector("#problem", state="visible")
+    visit.page.route("**/find", lambda route: None)  # which is never answered
+    visit.page.fill("#text", "Oslo is far.")
+    visit.page.wait_for_selector("#shown[aria-busy=true]", state="attached")
+    visit.page.click("#clear")
+    visit.page.wait_for_selector("#empty", state="visible")
+    assert visit.page.get_attribute("#shown", "aria-busy") == "false"
+    assert visit.page.locator("#problem").is_hidden()
+
+
 def test_a_busy_server_is_asked_again(visit):
     visit.errors_are_expected = True
     busy = iter([True, False])

@@ -37,18 +37,24 @@ async function find() {
   asked = new AbortController();
   const { signal } = asked;
   const read = text.value;
-  if (!read.trim()) return show("", null);
+  if (!read.trim()) return settle("", null);
   shown.setAttribute("aria-busy", "true");
   const body = { text: read, ...chosenModel(), threshold: 0, words: true, offsets: "utf-16" };
   try {
     const { results } = await (await post("find", body, signal)).json();
-    tell("");
-    show(read, results[0]);
+    settle(read, results[0]);
   } catch (error) {
-    if (!signal.aborted) tell(`Nothing could be found: ${error.message}`);
-  } finally {
-    if (!signal.aborted) shown.setAttribute("aria-busy", "false");
+    if (signal.aborted) return; // by a later request, which will settle
+    tell(`Nothing could be found: ${error.message}`);
+    shown.setAttribute("aria-busy", "false");
   }
+}
+
+/** Show an answer that no later one is expected to replace. */
+function settle(read, found) {
+  tell("");
+  show(read, found);
+  shown.setAttribute("aria-busy", "false");
 }
 
 const chosenModel = () => ({ model: model.value, selector: Number(selector.value) });
