@@ -184,6 +184,15 @@ def test_the_name_of_a_file_says_how_to_write_it(run, notes, model, tmp_path, na
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
+@pytest.mark.parametrize("named", [["-o", "found.parquet"], ["--to", "parquet"]])
+def test_parquet_is_left_to_an_engine(run, notes, model, tmp_path, monkeypatch, named):
+    monkeypatch.chdir(tmp_path)
+    result = run("find", notes, "--model", model, *named)
+    assert (result.status, result.out) == (1, "")
+    assert result.complaint == "only --engine ray writes parquet"
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+
+
 def test_a_lower_threshold_finds_more(run, notes, model):
     def found(threshold):
         out = run("find", notes, "--model", model, "--threshold", threshold).out

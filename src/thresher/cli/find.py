@@ -27,6 +27,7 @@ _TO = tuple(dict.fromkeys((*OUTPUT_FORMATS, *BULK_FORMATS)))
 _FORMAT_OF_SUFFIX = {
     **{".html": "html", ".htm": "html"},
     **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
+    ".parquet": "parquet",
 }
 
 OutputFormat = Annotated[
@@ -122,16 +123,16 @@ def find(
             workers=workers,
             quiet=quiet,
         )
-    if to is not None and to not in OUTPUT_FORMATS:
-        raise InputError(f"--to {to} needs --engine {ENGINES[0]}")
+    output = None if place is None else Path(place)
+    form = to or default_format(output, _FORMAT_OF_SUFFIX)
+    if form not in OUTPUT_FORMATS:
+        raise InputError(f"only --engine {ENGINES[0]} writes {form}")
     from thresher.cli.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
 
-    output = None if place is None else Path(place)
     refuse_to_overwrite(sources, output)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     documents = chain([next(texts)], texts)  # so that "nothing to read" needs no model
-    form = to or default_format(output, _FORMAT_OF_SUFFIX)
     unseen = quiet or (output is None and sys.stdout.isatty())
     with (
         collecting_seldom(),
