@@ -56,10 +56,10 @@ def evaluate(
     thresher eval gold.conll --model my-model
     thresher eval labelled.json --from label-studio --json
 
-    AP is the average precision of word scores. P, R and F1 are precision, recall
-    and their mean, of words and of exact spans, at the threshold. Calibration
-    error is how far, on average, the score of a span is from the chance that it
-    is right.
+    AP is the average precision of word scores. Precision, recall and F1, their
+    harmonic mean, are of words at a score of one half, and of exact spans at the
+    threshold. Calibration error is how far, on average, the score of a span is
+    from the chance that it is right.
     """
     from thresher.cli.measures import Gold, measure  # noqa: PLC0415 (numpy; help does without)
 
