@@ -9,6 +9,9 @@ from typing import Any, Self
 
 from huggingface_hub import ModelHubMixin, snapshot_download
 
+# The arguments of `__init__` that a config names, and what versions before 1.0 pass on.
+_ADDED_BY_THE_MIXIN = {"encoder", "proxies", "resume_download"}
+
 
 class HubModel(ModelHubMixin, library_name="thresher"):
     """`from_pretrained`, `save_pretrained` and `push_to_hub` for what is saved as a folder."""
@@ -19,7 +22,7 @@ class HubModel(ModelHubMixin, library_name="thresher"):
 
     @classmethod
     @abstractmethod
-    def load(cls, folder: str | Path, *, device: str | None = None) -> Self:
+    def load(cls, folder: str | Path, *, device: str | None = None, exact: bool = False) -> Self:
         """From the folder that `save` made."""
 
     @abstractmethod
@@ -48,16 +51,19 @@ class HubModel(ModelHubMixin, library_name="thresher"):
         *,
         model_id: str,
         device: str | None = None,
+        exact: bool = False,
         revision: str | None = None,
         cache_dir: str | Path | None = None,
         force_download: bool = False,
         local_files_only: bool = False,
         token: str | bool | None = None,
-        **_read_from_config: object,
+        **others: object,
     ) -> Self:
         """A folder as it is; else the repository of that name, which is downloaded once."""
+        if unknown := sorted(others.keys() - _ADDED_BY_THE_MIXIN):
+            raise TypeError(f"unknown option {unknown[0]!r}; choose from device, exact")
         if Path(model_id).is_dir():
-            return cls.load(model_id, device=device)
+            return cls.load(model_id, device=device, exact=exact)
         folder = snapshot_download(
             model_id,
             revision=revision,
@@ -66,4 +72,4 @@ class HubModel(ModelHubMixin, library_name="thresher"):
             local_files_only=local_files_only,
             token=token,
         )
-        return cls.load(folder, device=device)
+        return cls.load(folder, device=device, exact=exact)
