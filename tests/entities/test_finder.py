@@ -265,32 +265,33 @@ def test_an_unknown_prior_names_the_choices():
         Beliefs(priors=("rare",))
 
 
+class Stops:
+    """Interrupts learning once more than a share of it is done."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def stage(self, name, total):
+        done = 0
+
+        def count(steps):
+            nonlocal done
+            done += steps
+            if name == "learning" and done > self.share * total:
+                raise KeyboardInterrupt
+
+        return count
+
+    def note(self, message):
+        assert "collapsed" not in message
+
+
 def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
     chosen = Settings(epochs=3, contrast_share=0.5)
     straight = EntityFinder.fit_words(sentences(), encoder=tiny, settings=chosen)
-
-    class StopsInSecondEpoch:
-        def stage(self, name, total):
-            done = 0
-
-            def count(steps):
-                nonlocal done
-                done += steps
-                if name == "learning" and done > total / 2:
-                    raise KeyboardInterrupt
-
-            return count
-
-        def note(self, message):
-            assert "collapsed" not in message
-
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt):  # in the second epoch
         EntityFinder.fit_words(
-            sentences(),
-            encoder=tiny,
-            settings=chosen,
-            work=tmp_path,
-            progress=StopsInSecondEpoch(),
+            sentences(), encoder=tiny, settings=chosen, work=tmp_path, progress=Stops(0.5)
         )
     tiny.read.clear()
     resumed = EntityFinder.fit_words(
@@ -299,6 +300,15 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
     for name, value in straight.model.selector.state_dict().items():
         assert torch.equal(value, resumed.model.selector.state_dict()[name])
     assert resumed.model.trust == straight.model.trust
+
+
+def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):
+    given = {"encoder": tiny, "settings": Settings(epochs=1), "work": tmp_path}
+    EntityFinder.fit_words(sentences(), **given)
+    with pytest.raises(KeyboardInterrupt):  # before anything is saved
+        EntityFinder.fit_words(sentences(90), **given, progress=Stops(0))
+    resumed = EntityFinder.fit_words(sentences(90), **given, resume=True)
+    assert resumed.model.learned_from["sentences"] == 90
 
 
 def test_resuming_with_other_text_is_refused(tiny, tmp_path):

@@ -201,6 +201,8 @@ def _train(
     state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
     if resume:
         load_checkpoint(path, state, mark)
+    elif processes.first:
+        path.unlink(missing_ok=True)  # of another run in the same place
     steps = steps_per_epoch(len(corpus.sentences), settings)
     count = progress.stage("learning", settings.epochs * steps)
     count(state.epoch * steps + state.step)
@@ -218,10 +220,10 @@ def _train(
             save()
 
     def after_epoch(report: EpochReport) -> None:
+        if report.collapsed and not (reports and reports[-1].collapsed):  # told as it begins
+            progress.note(report.collapsed)
         reports.append(report)
         save()
-        if report.collapsed:
-            progress.note(report.collapsed)
 
     selectors = train(
         state,
