@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from thresher.cli.errors import TOLD
 from thresher.cli.output import opened
 
 
@@ -77,6 +78,33 @@ def test_a_line_of_five_megabytes_keeps_true_offsets(run, tmp_path, model):
             assert text[start : start + len(span["text"])] == span["text"]
             found.append(span["text"])
     assert found == ["Magda", "Oslo"] * 20
+
+
+def test_a_field_that_no_line_has_does_not_flood_the_terminal(run, tmp_path, model):
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"body": "Magda left."}\n' * (TOLD + 30), encoding="utf-8")
+    none = run("find", path, "--model", model)
+    assert none.status == 1
+    *told, counted, conclusion = none.err.splitlines()
+    assert [line.rpartition(" line ")[2].partition(":")[0] for line in told] == [
+        str(number) for number in range(1, TOLD + 1)
+    ]
+    assert counted == f"thresher: more than {TOLD} problems with the input: the others are counted"
+    assert conclusion == f"thresher: no text in {path}"
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"text": "Magda left."}\n')
+    some = run("find", path, "--model", model)
+    assert (some.status, some.out.count("\n")) == (1, 1)
+    assert some.err.splitlines()[-1] == (
+        f"thresher: {TOLD + 30} problems with the input, the first {TOLD} told above; "
+        "the rest was read"
+    )
+
+
+@pytest.mark.parametrize("command", ["find", "fit"])
+def test_standard_input_is_called_by_its_name(run, tmp_path, command):
+    out = ["-o", tmp_path / "out"]
+    assert run(command, "-", *out, stdin="").complaint == "no text in standard input"
 
 
 def test_a_parquet_file_that_is_none_is_told(run, tmp_path):

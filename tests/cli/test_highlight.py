@@ -45,6 +45,7 @@ def test_without_colours_entities_stand_in_brackets(monkeypatch):
     shown = "".join(highlighted([(Document(TEXT, "notes.txt"), SPANS)]))
     assert "[Magda] left [Oslo]." in shown
     assert "2 entities" in shown
+    assert "\x1b" not in shown
 
 
 def test_signs_that_steer_a_terminal_do_not_reach_it():

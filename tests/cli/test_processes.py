@@ -68,6 +68,21 @@ def wait_for(path, process):
         time.sleep(0.01)
 
 
+def test_streams_that_are_closed_are_no_error(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Magda left Oslo.", encoding="utf-8")
+    find = [*THRESHER, "find", str(notes), "--model", "fast-english"]
+    subprocess.run(["sh", "-c", '"$@" >&- 2>&-', "sh", *find], env=ONE_THREAD, check=True)
+    unread = subprocess.run(
+        ["sh", "-c", '"$@" <&-', "sh", *THRESHER, "find", "-"],
+        env=ONE_THREAD,
+        capture_output=True,
+        check=False,
+    )
+    assert unread.returncode == 1
+    assert unread.stderr == b"thresher: cannot read standard input: it is closed\n"
+
+
 def test_a_stopped_fit_goes_on_to_the_very_same_model(short_corpus, tmp_path):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     command = ["fit", short_corpus, "--epochs", "80", "--contrast", "0", "-o"]

@@ -21,6 +21,7 @@ from thresher.entities.training import (
     train,
 )
 from thresher.entities.vectors import Units, cache_vectors
+from thresher.errors import InputError
 
 QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8}
 TOY = {"hidden": 16, "sentences_per_batch": 10, "learning_rate": 1e-2, "contrast": 0.0}
@@ -330,6 +331,11 @@ def test_a_collapse_is_seen_while_training(tiny, prior, words):
     reports = []
     trained(tiny, corpus, Settings(**TOY, epochs=15), after_epoch=reports.append)
     assert words in reports[-1].collapsed
+
+
+def test_weights_that_no_float_holds_end_the_training(tiny, corpus):
+    with pytest.raises(InputError, match="the loss is no number any more in epoch 1: choose"):
+        trained(tiny, corpus, Settings(**{**CONTRAST, "contrast_share": 1.0, "contrast": 1e300}))
 
 
 def test_too_much_sparsity_against_no_prior_closes_every_gate(tiny, corpus):

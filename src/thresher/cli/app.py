@@ -65,12 +65,20 @@ def thresher(
     """
 
 
+def _replace_closed_streams() -> None:
+    """Python has None for a stream that whoever started it closed: nobody will look at it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; whatever goes wrong is one line."""
     if _COMPLETING in os.environ:  # a shell asks how a command might go on
         app(prog_name="thresher")
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     command = get_command(app)
+    _replace_closed_streams()
     for library in ("TRANSFORMERS", "HF_HUB"):  # read when they are imported, which is later
         os.environ.setdefault(f"{library}_VERBOSITY", "error")
     try:

@@ -6,6 +6,8 @@ from typing import cast
 
 import typer
 
+TOLD = 100  # problems that are told one by one
+
 FAILED, MISTYPED, STOPPED, PIPE_CLOSED = 1, 2, 130, 141  # the last two are 128 + a signal's number
 
 # Typer brings its own copy of click, or uses click itself, as its version has it; this is the
@@ -19,20 +21,24 @@ def complain(message: str) -> None:
 
 
 class Problems:
-    """Parts of the input that had to be passed over: each is told, the rest goes on."""
+    """Parts of the input that had to be passed over: the first are told, the rest goes on."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def __call__(self, message: str) -> None:
-        """Tell of one."""
+        """Tell of one, unless many were told already: a wrong field is wrong in every line."""
         self.count += 1
-        complain(message)
+        if self.count <= TOLD:
+            complain(message)
+        elif self.count == TOLD + 1:
+            complain(f"more than {TOLD} problems with the input: the others are counted")
 
     def conclude(self) -> None:
         """End with a failure if there were any: what was lost must not go unnoticed."""
         if self.count > 1:
-            complain(f"{self.count} problems with the input, told above; the rest was read")
+            told = "told above" if self.count <= TOLD else f"the first {TOLD} told above"
+            complain(f"{self.count:,} problems with the input, {told}; the rest was read")
         if self.count:
             raise typer.Exit(FAILED)
 

@@ -9,7 +9,15 @@ from typing import Annotated
 import typer
 
 from thresher.cli.fit_switches import rate_or_none
-from thresher.cli.values import StatedRate, number, one_of, share, stated_rate, whole_number
+from thresher.cli.values import (
+    StatedRate,
+    number,
+    one_of,
+    seed,
+    share,
+    stated_rate,
+    whole_number,
+)
 
 PRIORS = ("casing", "repetition", "rarity", "burstiness", "contexts", "surprisal", "none")
 FEATURES = ("capitalised", "lower", "rare", "repeated")
@@ -90,13 +98,13 @@ Epochs = Annotated[
         parser=whole_number(low=1),
         metavar="N",
         rich_help_panel=_LEARNING,
-        help="How often to go through the text.",
+        help="How often to go through the text; a short text is gone through more often.",
     ),
 ]
 Seed = Annotated[
     int | None,
     typer.Option(
-        parser=whole_number(low=0),
+        parser=seed,
         metavar="N",
         rich_help_panel=_LEARNING,
         help="The same seed gives the same model.",

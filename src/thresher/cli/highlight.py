@@ -1,5 +1,6 @@
 """Texts on a terminal: entities stand out, the more the surer they are."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from rich.text import Text
 
 from thresher.bulk.chunks import Found
 from thresher.text.annotations import Span
-from thresher.text.sources import STANDARD_INPUT
+from thresher.text.sources import spoken_name
 
 # From this score on, this shade: black on cream to orange reads well on dark and on light.
 SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d"))
@@ -17,10 +18,16 @@ SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d")
 _STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
 
 
+def terminal() -> Console:
+    """One that writes for a terminal also into a pipe; with NO_COLOR set, letters alone."""
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(force_terminal=True, highlight=False, color_system=None if plain else "auto")
+
+
 def highlighted(found: Iterable[Found]) -> Iterator[str]:
     """Each text with its entities, under the name of its source where that changes."""
-    console = Console(force_terminal=True, highlight=False)
-    coloured = console.color_system is not None and not console.no_color
+    console = terminal()
+    coloured = console.color_system is not None
     source, entities = None, 0
     for document, spans in found:
         entities += len(spans)
@@ -50,8 +57,7 @@ def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Tex
 
 
 def _heading(source: str) -> Rule:
-    name = "standard input" if source == STANDARD_INPUT else source
-    return Rule(Text(_safe(name), "bold"), align="left", style="dim")
+    return Rule(Text(_safe(spoken_name(source)), "bold"), align="left", style="dim")
 
 
 def _footing(entities: int, *, coloured: bool) -> Text:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from thresher.cli.values import number, one_of, share, whole_number
+from thresher.cli.values import number, one_of, seed, share, whole_number
 
 TOKENS = ("characters", "bpe", "word-pairs", "words")
 OBJECTIVES = ("causal", "masked")
@@ -214,7 +214,7 @@ Precision = Annotated[
 Seed = Annotated[
     int | None,
     typer.Option(
-        parser=whole_number(low=0),
+        parser=seed,
         metavar="N",
         rich_help_panel=_LEARNING,
         help="The same seed gives the same model.",
@@ -241,7 +241,5 @@ Temperature = Annotated[
 ]
 SampleSeed = Annotated[
     int | None,
-    typer.Option(
-        parser=whole_number(low=0), metavar="N", help="The same seed gives the same text."
-    ),
+    typer.Option(parser=seed, metavar="N", help="The same seed gives the same text."),
 ]

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from thresher.cli.highlight import highlight
+from thresher.cli.highlight import highlight, terminal
 from thresher.rationales.labelled import LabelledText
 from thresher.text.formats.html import to_html
 from thresher.text.formats.jsonl import to_jsonl
-from thresher.text.sources import STANDARD_INPUT
+from thresher.text.sources import spoken_name
 
 if TYPE_CHECKING:
     from thresher.rationales.finder import Explanation, RationaleFinder
@@ -78,15 +77,15 @@ class Explain:
 
     def terminal(self) -> Iterator[str]:
         """Coloured text under its label, under the name of its source where that changes."""
-        console = Console(force_terminal=True, highlight=False)
-        coloured = console.color_system is not None and not console.no_color
+        console = terminal()
+        coloured = console.color_system is not None
         source = None
         for document, found in self.explained():
             with console.capture() as shown:
                 if document.source != source:
                     source = document.source
-                    name = "standard input" if source == STANDARD_INPUT else source
-                    console.print(Rule(_plain(name, "bold"), align="left", style="dim"))
+                    name = _plain(spoken_name(source), "bold")
+                    console.print(Rule(name, align="left", style="dim"))
                 heading = _plain(found.label, "bold").append(f"  {found.probability:.2f}", "dim")
                 console.print(heading)
                 console.print(highlight(document.text, found.spans, coloured=coloured))

@@ -1,5 +1,6 @@
 """What an option's value may be; a wrong one is answered with the right ones."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,11 +27,11 @@ def completing(*choices: str) -> Callable[[str], list[str]]:
 
 
 def number(*, low: float, high: float = float("inf")) -> Callable[[str], float]:
-    """A reader of a number in [low, high]."""
+    """A reader of a finite number in [low, high]."""
 
     def read(value: str) -> float:
         try:
-            if low <= (parsed := float(value)) <= high:
+            if low <= (parsed := float(value)) <= high and math.isfinite(parsed):
                 return parsed
         except ValueError:
             pass
@@ -57,6 +58,9 @@ def whole_number(*, low: int, high: int | None = None) -> Callable[[str], int]:
         raise typer.BadParameter(f"{value!r} is not a whole number {rule}")
 
     return read
+
+
+seed = whole_number(low=0, high=2**32 - 1)
 
 
 class StatedRate(NamedTuple):

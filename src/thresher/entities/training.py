@@ -22,6 +22,7 @@ from thresher.entities.processes import ALONE, Processes
 from thresher.entities.selector import Selector, seeded_selector
 from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
 from thresher.entities.vectors import Units
+from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 _WARM_UP = 50  # steps
@@ -196,6 +197,11 @@ def _run_epoch(
         )
         state.optimizer.step()
         rates = [float(each.prob_open().detach().mean()) for each in gates]
+        if not all(map(math.isfinite, rates)):
+            raise InputError(
+                f"the loss is no number any more in epoch {state.epoch + 1}: "
+                "choose smaller weights for contrast, sparsity or divergence"
+            )
         _adapt_sparsity(state, settings, rates)
         state.count(terms, rates)
         state.step, state.noise = number + 1, noise.get_state()

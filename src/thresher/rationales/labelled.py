@@ -8,7 +8,7 @@ from typing import Any
 
 from thresher.errors import InputError
 from thresher.rationales.records import FORMATS, Record, read_records, record_format
-from thresher.text.sources import find_sources, open_source
+from thresher.text.sources import find_sources, open_source, spoken_name
 
 Report = Callable[[str], None]
 Bounds = tuple[int, int]
@@ -79,7 +79,7 @@ def _texts(
                 yield text
     if not found:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise InputError(f"no text in {names[0]}{more}")
+        raise InputError(f"no text in {spoken_name(names[0])}{more}")
 
 
 def _usable(

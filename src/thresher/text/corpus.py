@@ -10,7 +10,13 @@ from thresher.text.blocks import text_blocks
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import text_of_task
 from thresher.text.formats.records import Content, Record, read_lines, read_records, text_of
-from thresher.text.sources import STANDARD_INPUT, find_sources, format_of, open_source
+from thresher.text.sources import (
+    STANDARD_INPUT,
+    find_sources,
+    format_of,
+    open_source,
+    spoken_name,
+)
 from thresher.text.words import Sentence, segment
 
 ROWS = 1024  # of a Parquet file, held at a time
@@ -80,7 +86,7 @@ def _documents(
             on_problem(str(error))
     if not found:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise InputError(f"no text in {names[0]}{more}")
+        raise InputError(f"no text in {spoken_name(names[0])}{more}")
 
 
 def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:

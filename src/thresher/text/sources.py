@@ -26,6 +26,11 @@ def format_of(name: str) -> str:
     return _FORMAT_OF.get(_suffix(Path(name)), "text")
 
 
+def spoken_name(name: str) -> str:
+    """What to call a source when a user is told of it."""
+    return "standard input" if name == STANDARD_INPUT else name
+
+
 def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
     """The files meant by names of files, folders (searched to the bottom), patterns or "-"."""
     given = [sources] if isinstance(sources, str | Path) else sources
@@ -89,6 +94,8 @@ def open_source(name: str | Path) -> Iterator[IO[bytes]]:
 
 def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
     if name == STANDARD_INPUT:
+        if sys.stdin is None:  # closed by whoever started the program
+            raise InputError("cannot read standard input: it is closed")
         return nullcontext(sys.stdin.buffer)
     if name.endswith(".gz"):
         return cast(IO[bytes], gzip.open(name))
