@@ -353,6 +353,24 @@ class TestBrokenFolders:
         (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
         assert "has format 99; this version reads format 1" in self.refused(folder)
 
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            (
+                {"entity": 1},
+                "config.json does not describe a model: there are 1 selectors; entity is 1",
+            ),
+            ({"entity": -1}, "entity is -1"),
+            ({"threshold": 41}, "a threshold lies in [0, 1], not 41.0"),
+            ({"threshold": "high"}, "could not convert"),
+            ({"trust": {"capital": None}}, "float"),
+        ],
+    )
+    def test_a_description_of_no_model(self, folder, changes, told):
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, **changes}))
+        assert told in self.refused(folder)
+
     @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"format": 1}'])
     def test_no_description(self, folder, content):
         (folder / "config.json").write_bytes(content)

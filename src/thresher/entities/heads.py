@@ -20,6 +20,10 @@ class Head:
     trust: Trust
     threshold: float
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold lies in [0, 1], not {self.threshold}")
+
     @classmethod
     def judged(
         cls,

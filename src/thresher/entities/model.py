@@ -57,6 +57,10 @@ class FinderModel:
     static: StaticEncoder | None = None
     ranges: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.entity < len(self.heads):
+            raise ValueError(f"there are {len(self.heads)} selectors; entity is {self.entity}")
+
     @classmethod
     def fitted(
         cls,
@@ -204,5 +208,6 @@ def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[He
         }
         selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
         selector.load_state_dict(own)
-        heads.append(Head(selector, Trust(**view["trust"]), float(view["threshold"])))
+        trust = Trust(**{name: float(value) for name, value in view["trust"].items()})
+        heads.append(Head(selector, trust, float(view["threshold"])))
     return tuple(heads)
