@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from thresher.cli import fit_beliefs
 from thresher.encoders import from_text
 from thresher.encoders.from_text import SIZES
 from thresher.encoders.loading import load_encoder
+from thresher.entities.processes import Processes
 from thresher.errors import InputError
 from thresher.folders import write_folder
 
@@ -87,6 +89,20 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
     assert "priors: burstiness, casing" in result.out
 
 
+@pytest.mark.parametrize(("rank", "told"), [(0, 1), (1, 0)])
+def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
+    mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
+    monkeypatch.setattr("thresher.cli.fit.stored_sentences", lambda *_: nullcontext(mixed))
+    monkeypatch.setattr("thresher.entities.processes.these", lambda: Processes(rank, 2))
+    monkeypatch.setattr(Processes, "wait", lambda _: None)
+    monkeypatch.setattr("thresher.cli.fit_encoder.load_encoder", lambda *_, **__: object())
+    monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))
+    monkeypatch.setattr("thresher.cli.fit.summary_of", lambda *_: None)
+    result = run("fit", amharic, "-o", tmp_path / "m")
+    assert result.status == 0
+    assert result.err.count("burstiness tells of the others") == told
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -95,6 +111,8 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
         (["--encoder-size", "huge", "--train-encoder"], "small, large"),
         (["--cldr", "xx"], "CLDR has no language 'xx'"),
         (["--surprisal", "x"], "add --prior surprisal"),
+        (["--prior", "surprisal"], "needs a causal language model: add --surprisal FOLDER"),
+        (["--prior", "surprisal", "--surprisal", "x"], "there is no model folder x"),
         (["--train-encoder"], "too few to train an encoder on; give at least 10,000"),
     ],
 )
@@ -103,6 +121,15 @@ def test_what_cannot_be_is_told_in_a_line(run, amharic, tmp_path, options, told)
     assert result.status != 0
     assert told in result.err
     assert not (tmp_path / "m").exists()
+
+
+def test_a_language_model_that_is_missing_is_told_before_an_encoder_is_trained(
+    run, quick_encoders, amharic, tmp_path
+):
+    fit = ["fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--prior", "surprisal", *QUICK]
+    for more in ([], ["--surprisal", tmp_path / "none"]):
+        assert run(*fit, *more).status == 1
+        assert [file.name for file in tmp_path.iterdir()] == ["amharic.txt"]
 
 
 def test_surprisal_is_told_by_a_causal_model(run, quick_encoders, amharic, tmp_path):
@@ -157,6 +184,6 @@ def test_words_without_spaces_are_told_of_where_no_dictionary_splits_them(
     notes = []
     progress = SimpleNamespace(note=notes.append)
     monkeypatch.setattr(fit_beliefs, "knows_words", lambda: dictionary)
-    fit_beliefs.beliefs_about([["北", "京", "大", "学"]], progress, surprisal=None, device=None)
+    fit_beliefs.beliefs_about([["北", "京", "大", "学"]], progress, causal=None)
     assert sum(bool(re.search("every letter is read as a word", note)) for note in notes) == told
     assert len(notes) == told

@@ -72,6 +72,7 @@ def fit(
     """
     check_place(output, force=force)
     check_choice(encoder, encoder_size, train=train_encoder)
+    fit_beliefs.check_surprisal(prior, surprisal)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     settings = thresher.Settings(
@@ -124,7 +125,7 @@ def _learned(
 ) -> dict[str, Any] | None:
     """What there is to tell of the model, once it is in its place; of several processes, one does.
 
-    An encoder that there is is loaded first, so that a wrong name is told before any reading.
+    Models that there are are loaded first, so that a wrong name is told before any reading.
     """
     from thresher.entities.fitting import SilentProgress  # noqa: PLC0415 (torch)
     from thresher.entities.processes import joined, these  # noqa: PLC0415 (torch)
@@ -134,6 +135,7 @@ def _learned(
         silent = quiet or not processes.first
         reader.check(processes)
         encoder = reader.load(own_device, quiet=silent)
+        causal = fit_beliefs.load_causal(reader.surprisal, own_device)
         with (
             shown(quiet=silent) as progress,
             kept_work(place.model, resume=place.resume, processes=processes) as work,
@@ -141,15 +143,14 @@ def _learned(
         ):
             if encoder is None:
                 encoder = reader.trained(read, place, progress, device=own_device)
-            told = fit_beliefs.beliefs_about(
-                read, progress, surprisal=reader.surprisal, device=own_device, **beliefs
-            )
+            teller = progress if processes.first else SilentProgress()
+            told = fit_beliefs.beliefs_about(read, teller, causal=causal, **beliefs)
             finder = thresher.EntityFinder.fit_words(
                 read,
                 encoder=encoder,
                 settings=settings,
                 beliefs=told,
-                progress=progress if processes.first else SilentProgress(),
+                progress=teller,
                 work=work,
                 resume=place.resume,
             )

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import thresher
-from thresher.cli.progress import Progress
 from thresher.cli.reading import word_list
 from thresher.cli.values import given
 from thresher.errors import InputError
@@ -14,6 +13,8 @@ from thresher.text.unspaced import knows_words
 
 if TYPE_CHECKING:
     from thresher import Beliefs
+    from thresher.encoders.surprisal import Surprised
+    from thresher.entities.fitting import Progress
 
 _BELIEFS = "What to believe before reading"
 
@@ -45,6 +46,27 @@ Surprisal = Annotated[
 ]
 
 
+def check_surprisal(priors: Sequence[str] | None, folder: str | None) -> None:
+    """Refuse the prior without a model that tells it, and the model without the prior."""
+    wanted = "surprisal" in (priors or ())
+    if folder is not None and not wanted:
+        raise InputError("--surprisal is for the prior of that name: add --prior surprisal")
+    if wanted and folder is None:
+        raise InputError(
+            "the prior surprisal needs a causal language model: add --surprisal FOLDER"
+        )
+
+
+def load_causal(folder: str | None, device: str | None) -> "Surprised | None":
+    """The language model that tells surprisal, if there is to be one."""
+    if folder is None:
+        return None
+    from thresher.cli.lm_reading import chosen_device  # noqa: PLC0415 (torch)
+    from thresher.encoders.surprisal import CausalReader  # noqa: PLC0415
+
+    return CausalReader.load(folder, device=chosen_device(device))
+
+
 def stated(
     *, names: str | None, not_names: str | None, cldr: str | None, **others: Any
 ) -> dict[str, Any]:
@@ -61,19 +83,16 @@ def stated(
 
 def beliefs_about(
     sentences: Sequence[Sequence[str]],
-    progress: Progress,
+    progress: "Progress",
     *,
-    surprisal: str | None,
-    device: str | None,
+    causal: "Surprised | None",
     **given: Any,
 ) -> "Beliefs":
     """Stated beliefs with what a language model says of the text; a mixture of scripts is told."""
     from thresher.entities.writing import Writing  # noqa: PLC0415 (regex; help does without)
 
-    if surprisal is not None:
-        if "surprisal" not in given.get("priors", ()):
-            raise InputError("--surprisal is for the prior of that name: add --prior surprisal")
-        given["surprisal"] = _surprisal(sentences, surprisal, device)
+    if causal is not None:
+        given["surprisal"] = causal.surprisal(sentences)
     beliefs = thresher.Beliefs(**given)
     writing = Writing.of(sentences)
     if writing.is_mixed and not beliefs.priors:
@@ -86,10 +105,3 @@ def beliefs_about(
             "pip install 'thresher[unspaced]' brings dictionaries"
         )
     return beliefs
-
-
-def _surprisal(sentences: Sequence[Sequence[str]], folder: str, device: str | None) -> Any:
-    from thresher.cli.lm_reading import chosen_device  # noqa: PLC0415 (torch)
-    from thresher.encoders.surprisal import CausalReader  # noqa: PLC0415
-
-    return CausalReader.load(folder, device=chosen_device(device)).surprisal(sentences)
