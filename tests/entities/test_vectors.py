@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from thresher.entities.vectors import (
     batches_by_length,
+    batches_in_order,
     cache_vectors,
     encode_words,
     sentence_starts,
@@ -39,6 +40,16 @@ def test_batches_cover_each_sentence_once_and_keep_to_their_size(lengths, most):
 def test_batches_hold_sentences_of_like_length(lengths, most):
     batches = batches_by_length([["w"] * length for length in lengths], words_per_batch=most)
     assert [lengths[i] for batch in batches for i in batch] == sorted(lengths)
+
+
+@given(LENGTHS, st.integers(1, 100))
+def test_batches_in_order_are_as_large_as_allowed(lengths, most):
+    batches = list(batches_in_order([["w"] * n for n in lengths], words_per_batch=most))
+    assert [i for batch in batches for i in batch] == list(range(len(lengths)))
+    sizes = [sum(lengths[i] for i in batch) for batch in batches]
+    assert all(size <= most or len(batch) == 1 for size, batch in zip(sizes, batches, strict=True))
+    following = zip(sizes, batches[1:], strict=False)
+    assert all(size + lengths[batch[0]] > most for size, batch in following)
 
 
 def test_cached_vectors_are_those_of_encoding_each_sentence_alone_to_float16(minilm, tmp_path):

@@ -14,8 +14,10 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from thresher.encoders.attention import attending_twin, incoming_and_outgoing
-from thresher.encoders.bert_layers import first_layers
-from thresher.encoders.eight_bits import Ranges, in_eight_bits, input_ranges
+from thresher.encoders.bert_layers import BertLayers, first_layers
+from thresher.encoders.eight_bit_bert import EightBitBert
+from thresher.encoders.eight_bits import Ranges, input_ranges
+from thresher.encoders.packing import encoded_in_rows
 from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.protocol import TokenBatch, gated
 from thresher.encoders.subwords import Subwords
@@ -54,6 +56,7 @@ class SentenceBert:
         if not 1 <= self._layer <= layers:
             raise InputError(f"{self._name} has layers 1 to {layers}; got layer {layer}")
         self._lower_layers = first_layers(self._model, self._layer)
+        self._eight_bits: EightBitBert | None = None
         self._embeddings: Tensor = self._model.get_input_embeddings().weight
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
@@ -100,6 +103,8 @@ class SentenceBert:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
+        if self._eight_bits:
+            return encoded_in_rows(self._eight_bits, batch, width=self.width)
         return encoded_by_length(self._lower_layers, batch)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
@@ -115,9 +120,10 @@ class SentenceBert:
             return input_ranges(self._lower_layers, lambda: self.encode(batch))
 
     def in_eight_bits(self, ranges: Ranges) -> "SentenceBert":
-        """The same encoder on a CPU, with `encode` in eight bits; nothing else is changed."""
+        """The same encoder on a CPU, where it is BERT with `encode` in eight bits."""
         twin = copy.copy(self)
-        twin._lower_layers = in_eight_bits(self._lower_layers, ranges)
+        if isinstance(self._lower_layers, BertLayers):
+            twin._eight_bits = EightBitBert(self._lower_layers, ranges)
         return twin
 
     @property

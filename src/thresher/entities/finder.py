@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from thresher.encoders import Encoder, load_encoder
-from thresher.encoders.eight_bits import eight_bits_work
 from thresher.encoders.loading import device_or_best
+from thresher.encoders.processor import eight_bits_work
 from thresher.encoders.protocol import EightBitEncoder
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.built_in import ENGLISH, folder_of
@@ -29,7 +29,7 @@ from thresher.entities.model import FinderModel
 from thresher.entities.processes import these
 from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
 from thresher.entities.settings import Settings
-from thresher.entities.vectors import Units, batches_by_length
+from thresher.entities.vectors import Units, batches_in_order
 from thresher.entities.views import Scores
 from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
@@ -215,7 +215,7 @@ class EntityFinder(TextFinder, HubModel):
     def gate_scores(self, sentences: Document) -> list[Scores]:
         """P(open) of each word, the largest of its subwords: (words,) for each sentence."""
         most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
-        batches = list(batches_by_length(sentences, words_per_batch=most))
+        batches = list(batches_in_order(sentences, words_per_batch=most))
         # None of these is waited for, so that a GPU works while the next batch is made.
         opened = [self.gates([sentences[i] for i in each]).prob_open() for each in batches]
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)

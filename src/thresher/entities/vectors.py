@@ -81,6 +81,25 @@ def batches_by_length(
         yield batch
 
 
+def batches_in_order(
+    sentences: Sequence[Sequence[str]], *, words_per_batch: int
+) -> Iterator[list[int]]:
+    """Indices of neighbouring sentences, at most `words_per_batch` words; for `Encoder.encode`.
+
+    That deals with lengths itself, and with different ones best.
+    """
+    batch: list[int] = []
+    words = 0
+    for i, sentence in enumerate(sentences):
+        if batch and words + len(sentence) > words_per_batch:
+            yield batch
+            batch, words = [], 0
+        batch.append(i)
+        words += len(sentence)
+    if batch:
+        yield batch
+
+
 def encode_words(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
     """The vectors of all words of the sentences, in one batch: (words, width)."""
     return Features().read(encoder, sentences)
