@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from thresher.encoders.padding import batch_of_words
+from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.protocol import TokenBatch, gated
 from thresher.encoders.subwords import in_one_row
 from thresher.errors import InputError
@@ -97,8 +97,10 @@ class LanguageModelEncoder:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
-        embedded = self._model.embed(batch.ids)
-        return self._lower_layers.each_layer(embedded, mask=batch.mask)[-1]
+        return encoded_by_length(self._middle_layer, batch)
+
+    def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self._lower_layers.each_layer(self._model.embed(ids), mask=mask)[-1]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
