@@ -45,7 +45,8 @@ from thresher.entities.model import FinderModel
 from thresher.entities.raw_text import RawText
 from thresher.entities.reading import Document
 from thresher.entities.settings import Settings
-from thresher.entities.training import Corpus, EpochReport, TrainingState, train
+from thresher.entities.training import Corpus, train
+from thresher.entities.training_state import EpochReport, TrainingState
 
 RESULTS = ROOT / "benchmarks" / "results" / "switches"
 MODELS = ROOT / "benchmarks" / "switch-models"

@@ -14,7 +14,8 @@ from thresher.entities.features import Features
 from thresher.entities.objectives import contrast
 from thresher.entities.processes import ALONE, Processes
 from thresher.entities.settings import Settings
-from thresher.entities.training import Corpus, TrainingState, train
+from thresher.entities.training import Corpus, train
+from thresher.entities.training_state import TrainingState
 from thresher.entities.vectors import Units, cache_vectors
 
 SETTINGS = Settings(

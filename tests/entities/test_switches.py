@@ -11,7 +11,8 @@ from thresher.entities.features import Features
 from thresher.entities.heads import best_agreement
 from thresher.entities.settings import Settings
 from thresher.entities.switches import DualModels, FourierFilter, mean_divergence
-from thresher.entities.training import Corpus, TrainingState, train
+from thresher.entities.training import Corpus, train
+from thresher.entities.training_state import TrainingState
 from thresher.entities.vectors import Units, cache_vectors
 from thresher.errors import InputError
 from thresher.maths.gates import gate

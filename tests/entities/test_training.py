@@ -12,13 +12,13 @@ from thresher.entities.evaluation import word_average_precision
 from thresher.entities.features import Features
 from thresher.entities.objectives import agreement
 from thresher.entities.selector import seeded_selector
-from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
-from thresher.entities.training import (
-    Corpus,
+from thresher.entities.settings import Settings
+from thresher.entities.training import Corpus, steps_per_epoch, train
+from thresher.entities.training_state import (
+    COLLAPSED_ABOVE,
+    COLLAPSED_BELOW,
     EpochReport,
     TrainingState,
-    steps_per_epoch,
-    train,
 )
 from thresher.entities.vectors import Units, cache_vectors
 from thresher.errors import InputError

@@ -12,7 +12,7 @@ from thresher.checkpoint_files import (
     under,
     write_checkpoint,
 )
-from thresher.entities.training import TrainingState
+from thresher.entities.training_state import TrainingState
 
 _WEIGHTS, _MOMENTS, _NOISE = "selectors.", "moments.", "noise"
 _NUMBERS = ("epoch", "step", "sparsity_weights", "rate_errors", "sums", "seen", "selected")

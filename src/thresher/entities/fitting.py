@@ -22,13 +22,8 @@ from thresher.entities.processes import Processes, these
 from thresher.entities.raw_text import RawText
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
-from thresher.entities.training import (
-    Corpus,
-    EpochReport,
-    TrainingState,
-    steps_per_epoch,
-    train,
-)
+from thresher.entities.training import Corpus, steps_per_epoch, train
+from thresher.entities.training_state import EpochReport, TrainingState
 from thresher.entities.vectors import Units, cache_vectors
 from thresher.entities.views import Scores
 from thresher.errors import InputError

@@ -10,7 +10,6 @@ from thresher.entities.switches import UNITS, DualModels, FourierFilter
 from thresher.errors import InputError
 from thresher.maths.gates import check_rate
 
-COLLAPSED_BELOW, COLLAPSED_ABOVE = 0.01, 0.60
 _NOT_NEGATIVE = (
     "agreement",
     "contrast",
