@@ -34,7 +34,7 @@ def highlighted(found: Iterable[Found]) -> Iterator[str]:
         with console.capture() as shown:
             if document.source != source:
                 source = document.source
-                console.print(_heading(source))
+                console.print(heading(source))
             console.print(highlight(document.text, spans, coloured=coloured))
         yield shown.get()
     with console.capture() as shown:
@@ -47,17 +47,18 @@ def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Tex
     shown = Text()
     done = 0
     for span in spans:
-        shown.append(_safe(text[done : span.start]))
+        shown.append(safe(text[done : span.start]))
         if coloured:
-            shown.append(_safe(span.text), _style(span.score))
+            shown.append(safe(span.text), _style(span.score))
         else:
-            shown.append(f"[{_safe(span.text)}]")
+            shown.append(f"[{safe(span.text)}]")
         done = span.end
-    return shown.append(_safe(text[done:].rstrip()))
+    return shown.append(safe(text[done:].rstrip()))
 
 
-def _heading(source: str) -> Rule:
-    return Rule(Text(_safe(spoken_name(source)), "bold"), align="left", style="dim")
+def heading(source: str) -> Rule:
+    """The name of a source, above its texts."""
+    return Rule(Text(safe(spoken_name(source)), "bold"), align="left", style="dim")
 
 
 def _footing(entities: int, *, coloured: bool) -> Text:
@@ -74,5 +75,6 @@ def _style(score: float) -> str:
     return f"black on {shade}"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """Text without the signs that steer a terminal."""
     return text.translate(_STEERING)

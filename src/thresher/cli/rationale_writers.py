@@ -1,20 +1,18 @@
 """Labels and rationales as JSONL, HTML or for the eye: pieces of text, as they are found."""
 
-import json
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING
 
-from rich.rule import Rule
 from rich.text import Text
 
-from thresher.cli.highlight import highlight, terminal
+from thresher.cli.highlight import heading, highlight, safe, terminal
 from thresher.rationales.labelled import LabelledText
+from thresher.text.annotations import Span
 from thresher.text.formats.html import to_html
 from thresher.text.formats.jsonl import to_jsonl
-from thresher.text.sources import spoken_name
 
 if TYPE_CHECKING:
     from thresher.rationales.finder import Explanation, RationaleFinder
@@ -60,18 +58,18 @@ class Explain:
                 "probability": round(found.probability, 6),
                 "from_rationale": round(found.from_rationale, 6),
             }
-            yield f"{json.dumps(place)[:-1]}, {to_jsonl(document.text, found.spans)[1:]}"
+            yield to_jsonl(document.text, found.spans, about=place)
 
     def html(self) -> Iterator[str]:
         """One page, each text under its label."""
         headings: deque[str] = deque()
 
-        def documents() -> Iterator[tuple[str, tuple[object, ...]]]:
+        def documents() -> Iterator[tuple[str, Sequence[Span]]]:
             for document, found in self.explained():
                 headings.append(f"<h2>{_escaped(found.label)} {found.probability:.2f}</h2>\n")
                 yield document.text, found.spans
 
-        for piece in to_html(documents(), title="Rationales"):  # type: ignore[arg-type]
+        for piece in to_html(documents(), title="Rationales"):
             yield "".join(headings) + piece
             headings.clear()
 
@@ -84,15 +82,14 @@ class Explain:
             with console.capture() as shown:
                 if document.source != source:
                     source = document.source
-                    name = _plain(spoken_name(source), "bold")
-                    console.print(Rule(name, align="left", style="dim"))
-                heading = _plain(found.label, "bold").append(f"  {found.probability:.2f}", "dim")
-                console.print(heading)
+                    console.print(heading(source))
+                label, sure = safe(found.label), f"  {found.probability:.2f}"
+                console.print(Text.assemble((label, "bold"), (sure, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()
             yield shown.get()
         with console.capture() as shown:
-            console.print(_plain(self._footing(), "dim"))
+            console.print(Text(safe(self._footing()), "dim"))
         yield shown.get()
 
     def written(self, form: str) -> Iterator[str]:
@@ -108,13 +105,6 @@ class Explain:
         labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())
         texts = "text" if self.texts == 1 else "texts"
         return f"{self.texts:,} {texts}: {labels}"
-
-
-def _plain(text: str, style: str) -> Text:
-    """Text without the signs that steer a terminal."""
-    shown = highlight(text, [], coloured=False)
-    shown.stylize(style)
-    return shown
 
 
 def _escaped(label: str) -> str:
