@@ -22,7 +22,7 @@ from benchmarks.speed import RESULTS
 from benchmarks.speed_texts import write_lines
 from thresher.cli.app import app
 from thresher.entities.built_in import ENGLISH
-from thresher.entities.finder import _WORDS_PER_BATCH, EntityFinder
+from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
 from thresher.entities.vectors import batches_by_length
 from thresher.text.words import segment
 
@@ -38,7 +38,7 @@ def measure(model: str, device: str) -> dict[str, int]:
         " ".join(" ".join(words) for words in sentences[low : low + _PASSAGE])
         for low in range(0, len(sentences), _PASSAGE)
     ]
-    most = _WORDS_PER_BATCH[torch.device(device).type]
+    most = WORDS_PER_BATCH[torch.device(device).type]
     groups = [
         [sentences[i] for i in each] for each in batches_by_length(sentences, words_per_batch=most)
     ]

@@ -14,8 +14,8 @@ from thresher.encoders.protocol import word_vectors
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.evaluation import span_counts
-from thresher.entities.finder import _WORDS_PER_BATCH, EntityFinder
-from thresher.entities.vectors import batches_by_length
+from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
+from thresher.entities.vectors import batches_in_order
 from thresher.entities.views import Observations
 from thresher.text.words import segment
 
@@ -120,10 +120,10 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
         taken[step] += now - clock[0]
         clock[0] = now
 
-    most = _WORDS_PER_BATCH["cpu"]
+    most = WORDS_PER_BATCH["cpu"]
     with torch.inference_mode():
         for _ in range(3):
-            for indices in batches_by_length(sentences, words_per_batch=most):
+            for indices in batches_in_order(sentences, words_per_batch=most):
                 clock[0] = time.process_time()
                 batch = finder.encoder.batch([sentences[i] for i in indices])
                 done("looking up subwords")
@@ -169,7 +169,7 @@ def encoder_work(finder: EntityFinder) -> Callable[[Sentences], None]:
 
     def work(sentences: Sentences) -> None:
         with torch.inference_mode():
-            for indices in batches_by_length(sentences, words_per_batch=_WORDS_PER_BATCH["cpu"]):
+            for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
                 finder.encoder.encode(finder.encoder.batch([sentences[i] for i in indices]))
 
     return work
@@ -179,7 +179,7 @@ def tokenizer(sample: Sample) -> Row:
     finder = EntityFinder.default(device="cpu")
 
     def work(sentences: Sentences) -> None:
-        for indices in batches_by_length(sentences, words_per_batch=_WORDS_PER_BATCH["cpu"]):
+        for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
             finder.encoder.batch([sentences[i] for i in indices])
 
     return Row(work)

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
+from torch.nn import functional
 
 
 @dataclass(frozen=True)
@@ -170,15 +171,13 @@ def gated(embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Ten
 
 def word_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
     """The mean of each word's token vectors: (words, width); zero for a word without tokens."""
-    inside = batch.word >= 0
-    return _means(hidden[inside], batch.word[inside], batch.words)
+    return _means(hidden, batch.word, batch.words)
 
 
 def sentence_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
     """The mean of each sentence's token vectors, special tokens included: (sentences, width)."""
-    inside = batch.mask.bool()
-    sentence = batch.sentence[:, None].expand_as(batch.mask)[inside]
-    return _means(hidden[inside], sentence, batch.sentences)
+    sentence = torch.where(batch.mask.bool(), batch.sentence[:, None], -1)
+    return _means(hidden, sentence, batch.sentences)
 
 
 def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor) -> Tensor:
@@ -194,8 +193,17 @@ def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor
 
 
 def _means(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
-    counts = torch.bincount(group, minlength=groups)[:, None].to(vectors.dtype)
-    return _sums(vectors, group, groups) / counts.clamp(min=1)
+    """The mean of the vectors of each group, zero if it has none: (groups, width).
+
+    vectors: (windows, tokens, width)   group: (windows, tokens), −1 for a token of none
+    """
+    place = (group.flatten() >= 0).nonzero()[:, 0]
+    own, order = group.flatten()[place].sort(stable=True)
+    counts = torch.bincount(own, minlength=groups)
+    # A bag is read where it lies; to select, add and divide goes over all of it three times.
+    return functional.embedding_bag(
+        place[order], vectors.flatten(0, 1), counts.cumsum(0) - counts, mode="mean"
+    )
 
 
 def _sums(vectors: Tensor, group: Tensor, groups: int) -> Tensor:

@@ -35,7 +35,7 @@ from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.text.words import segment
 
-_WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
+WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _READ_TOGETHER = 2048  # sentences that a teacher reads at a time
 
 __all__ = ["EntityFinder", "Reading"]
@@ -214,7 +214,7 @@ class EntityFinder(TextFinder, HubModel):
 
     def gate_scores(self, sentences: Document) -> list[Scores]:
         """P(open) of each word, the largest of its subwords: (words,) for each sentence."""
-        most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        most = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
         batches = list(batches_in_order(sentences, words_per_batch=most))
         # None of these is waited for, so that a GPU works while the next batch is made.
         opened = [self.gates([sentences[i] for i in each]).prob_open() for each in batches]
