@@ -10,12 +10,13 @@ import pytest
 import torch
 
 from thresher.errors import InputError
-from thresher.lm.evaluation import evaluate
+from thresher.lm.evaluation import best_temperature, evaluate
 from thresher.lm.fitting import CHECKPOINT, LOG, SpoiledRunError, fit_language_model
 from thresher.lm.gradients import ROLES
 from thresher.lm.learned import LearnedModel
 from thresher.lm.sampling import sample_text
 from thresher.lm.settings import TrainingSettings
+from thresher.lm.splits import split_text
 from thresher.lm.tokens import KINDS
 from thresher.lm.transformer import Shape
 
@@ -75,6 +76,28 @@ def test_the_test_text_is_the_last_part_and_every_byte_is_counted(learned):
     assert figures["tokens"] == pytest.approx(0.05 * len(text()), rel=0.05)
     assert figures["bits_per_byte"] == pytest.approx(bits / figures["tokens"])  # one byte a token
     assert figures["perplexity_at_temperature"] <= figures["perplexity"] * 1.001
+
+
+def test_its_temperature_is_the_best_on_validation(learned):
+    ids = torch.from_numpy(learned.tokens.encode(split_text(text()).validation))
+    best = best_temperature(learned.model, learned.task, ids, batch=4, limit=500)
+    assert learned.temperature == best != 1
+
+
+def test_tokens_are_learned_from_the_training_part_but_for_characters():
+    """A late one among the characters has a row; a late word is unknown."""
+    late = "".join(f"{line}\n" for line in [*text().splitlines(), *["é zebra zebra"] * 15])
+    how = {"shape": SMALL, "settings": SETTINGS}
+    assert "é" in fit_language_model(late, **how).tokens.names
+    words = fit_language_model(late, tokens="words", **how).tokens.names
+    assert "cat" in words
+    assert "zebra" not in words
+
+
+def test_a_precision_the_device_has_not_is_told_before_training(monkeypatch):
+    monkeypatch.setattr("thresher.lm.precision._cpu_computes_in", lambda precision: False)
+    with pytest.raises(InputError, match="this CPU cannot compute in bfloat16"):
+        fit(settings=dataclasses.replace(SETTINGS, precision="bfloat16"))
 
 
 @pytest.mark.parametrize("tokens", ["characters", "bpe"])

@@ -11,7 +11,7 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm import report
-from thresher.lm.drawings import _smooth
+from thresher.lm.drawings import _smooth, distribution
 from thresher.lm.fitting import fit_language_model
 from thresher.lm.settings import TrainingSettings
 from thresher.lm.tokens import Characters
@@ -58,6 +58,14 @@ def test_every_picture_named_is_there_and_is_drawn(models, tmp_path):
     for name in pictures:
         assert f"({name})" in text
         assert "</svg>" in (tmp_path / name).read_text(encoding="utf-8")
+
+
+def test_models_of_the_same_tokens_share_one_curve_of_their_popularity(models):
+    def curves(models):
+        return len(distribution(models).axes[0].lines)
+
+    assert curves(models) == 1
+    assert curves(models | {"fewer": fit(alphabet=30)}) == 2
 
 
 def test_the_same_models_make_the_same_report(models, tmp_path):

@@ -181,6 +181,15 @@ def test_pairs_within_words_read_any_word(words):
         assert tokens.decode(ids) == expected
 
 
+def test_words_are_kept_in_mind_up_to_a_limit(monkeypatch):
+    tokens = learn_tokens("word-pairs", TEXT)
+    expected = {word: tokens.encode_words([word])[0] for word in "the cat sat on a mat".split()}
+    monkeypatch.setattr("thresher.lm.tokens._MOST_KNOWN", 3)
+    for words in (["the", "cat"], ["sat", "on", "the"], ["a", "mat"], list(expected)):
+        assert tokens.encode_words(words) == [expected[word] for word in words]
+    assert len(tokens._known) <= 3 + len(expected)
+
+
 @pytest.mark.parametrize(("text", "spelt"), [("ኬንያ ነው " * 9, False), ("ኬንያ is " * 9, True)])
 def test_syllables_are_spelt_out_only_beside_other_letters_and_after_saving_too(text, spelt):
     tokens = learn_tokens("word-pairs", text)

@@ -13,6 +13,7 @@ from thresher.lm.checkpoints import load_checkpoint, run_mark, save_checkpoint
 from thresher.lm.evaluation import evaluate
 from thresher.lm.gradients import ROLES
 from thresher.lm.model import Architecture
+from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.settings import TrainingSettings
 from thresher.lm.training import DivergedError, TrainingData, TrainingState, task_of, train
 from thresher.lm.transformer import Shape
@@ -233,6 +234,67 @@ def test_a_part_is_learned_by_its_share():
     often, seldom = losses(0.9, 0.1)
     assert often < seldom
     assert losses(0.1, 0.9)[1] < seldom
+
+
+@pytest.mark.parametrize(("roles", "rows"), [(True, 4 * 8), (False, None)])
+def test_only_hidden_tokens_reach_the_output_layer_unless_roles_are_measured(
+    roles, rows, monkeypatch
+):
+    settings = changed(steps=1, roles=roles)
+    state, seen, loss = start(settings, causal=False), [], FullSoftmax.loss
+
+    def watched(self, hidden, target, **options):
+        seen.append((hidden.shape[:-1].numel(), int((target >= 0).sum())))
+        return loss(self, hidden, target, **options)
+
+    monkeypatch.setattr(FullSoftmax, "loss", watched)
+    train(state, DATA, settings)
+    [(given, hidden)] = seen
+    assert 0 < hidden < 4 * 8
+    assert given == (rows or hidden)
+
+
+def test_a_masked_model_is_the_same_whether_roles_are_measured_or_not():
+    with_roles, without = (
+        train(start(settings, causal=False), DATA, settings).weights()
+        for settings in (changed(roles=roles) for roles in (True, False))
+    )
+    for name, value in with_roles.items():
+        torch.testing.assert_close(value, without[name], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"roles": False}, {"cosine": 1.0}, {"label_smoothing": 0.1}])
+def test_roles_are_measured_only_where_asked_for_and_where_the_loss_allows(options):
+    assert start().roles is not None
+    assert start(changed(**options)).roles is None
+
+
+def test_a_model_is_chosen_by_as_many_validation_tokens_as_the_settings_say():
+    settings = changed(steps=4, validation_tokens=40)
+    state = start(settings)
+    model = train(state, DATA, settings)
+    task = task_of(model, settings)
+    found = [evaluate(model, task, DATA.validation, limit=limit).loss for limit in (40, None)]
+    assert state.best_loss == pytest.approx(found[0])
+    assert state.best_loss != pytest.approx(found[1])
+
+
+def test_as_many_tokens_are_hidden_as_the_settings_say():
+    assert task_of(start(causal=False).model, changed(mask_share=0.4)).mask_share == 0.4
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_steps_are_computed_in_the_precision_of_the_settings(precision, monkeypatch):
+    settings = changed(steps=1, precision=precision)
+    state, seen, autocast = start(settings), [], torch.autocast
+
+    def watched(device, **options):
+        seen.append((device, options))
+        return autocast(device, enabled=False)  # not every CPU has the other one
+
+    monkeypatch.setattr(torch, "autocast", watched)
+    train(state, DATA, settings)
+    assert seen == ([] if precision == "float32" else [("cpu", {"dtype": torch.bfloat16})])
 
 
 def test_a_layer_without_a_margin_says_so():

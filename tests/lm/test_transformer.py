@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from torch.nn import functional
 
 from thresher.errors import InputError
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
@@ -47,6 +48,35 @@ def test_a_masked_model_sees_both_sides(kind, place):
     model, batch = small(causal=False, **kind), ids()
     moved = (model(batch) - model(changed(batch, place))).abs().amax(-1)
     assert (moved > 1e-9).all()
+
+
+@pytest.mark.parametrize("layers", [1, 8])
+def test_what_adds_to_the_stream_starts_smaller_the_more_layers_add(layers):
+    transformer = Transformer(Shape(width=128, layers=layers, heads=2))
+    for layer in transformer.layers:
+        for reads in (layer.attention.read, layer.mlp.up):
+            assert reads.weight.std().item() == pytest.approx(0.02, rel=0.05)
+        for adds in (layer.attention.write, layer.mlp.down):
+            expected = 0.02 / math.sqrt(2 * layers)
+            assert adds.weight.std().item() == pytest.approx(expected, rel=0.05)
+
+
+def test_dropout_is_for_inputs_and_attention_and_for_training_alone(monkeypatch):
+    attention, shares = functional.scaled_dot_product_attention, []
+
+    def watched(*inputs, dropout_p, **options):
+        shares.append(dropout_p)
+        return attention(*inputs, dropout_p=dropout_p, **options)
+
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", watched)
+    transformer, ones = Transformer(Shape(width=64, layers=2, dropout=0.25)), torch.ones(9, 128, 64)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        first = transformer.each_layer(ones)[0]
+    assert (first == 0).float().mean().item() == pytest.approx(0.25, abs=0.01)
+    assert first.unique().tolist() == pytest.approx([0, 1 / 0.75])
+    assert torch.equal(transformer.eval().each_layer(ones)[0], ones)
+    assert shares == [0.25, 0.25, 0.0, 0.0]
 
 
 def test_what_lies_behind_a_mask_cannot_be_seen():
@@ -153,7 +183,7 @@ def test_other_output_layers_take_the_same_hidden_states(output):
     torch.testing.assert_close(log_p.exp().sum(-1), torch.ones(2, 12, dtype=torch.float64))
     with pytest.raises(InputError, match=f"{output!r} has no margin"):
         model.set_margin(2.0)
-    with pytest.raises(InputError, match="cannot be tied"):
+    with pytest.raises(InputError, match="cannot be tied; choose untied"):
         Architecture(VOCABULARY, output=output)
 
 

@@ -224,6 +224,16 @@ def test_gradients_can_be_asked_for_twice(monkeypatch):
     assert torch.equal(torch.autograd.grad(loss, weight)[0], first[0])
 
 
+@pytest.mark.parametrize("plan", ["light", "heavy", "full"])
+def test_a_loss_that_counts_for_nothing_has_no_gradient(plan, monkeypatch):
+    """Gradients are scaled by the largest one of a row, which is zero."""
+    use(monkeypatch, plan)
+    hidden, weight, _, target = random_case()
+    weight.requires_grad_()
+    (0 * triton_loss(hidden, weight, target, margin=2.0)).backward()
+    assert (weight.grad == 0).all()
+
+
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # torch.compile does so itself
 def test_it_compiles_whole(monkeypatch):
     use(monkeypatch, "mixed")
