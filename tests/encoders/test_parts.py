@@ -34,6 +34,13 @@ def test_without_gates_parts_equal_the_plain_encoding(minilm):
     torch.testing.assert_close(parts[inside], whole[inside], atol=1e-5, rtol=1e-4)
 
 
+def test_no_windows_have_no_vectors(minilm):
+    batch = minilm.batch(SENTENCES)
+    gates = torch.ones(batch.words, requires_grad=True)
+    hidden = encode_in_parts(minilm, batch.of_sentences(1, 1), gates)
+    assert hidden.shape == (0, batch.ids.shape[1], minilm.width)
+
+
 def test_windows_of_like_length_make_a_part_and_little_padding_is_encoded():
     class Counting:
         encoded = 0

@@ -255,6 +255,11 @@ def test_a_string_is_no_list_of_texts_or_words(fitted):
         EntityFinder.fit("Anna lives in Paris.")
 
 
+def test_a_sentence_without_words_is_refused(tiny):
+    with pytest.raises(InputError, match="sentence 121 has no words; leave it out"):
+        EntityFinder.fit_words([*sentences(), [], []], encoder=tiny)
+
+
 def test_half_a_surrogate_pair_is_no_obstacle(english):
     text = "Half \ud800 a pair met Angela Merkel in Berlin."
     assert "Angela Merkel" in found(english, text)

@@ -93,7 +93,7 @@ def _windows(
         for number, length in enumerate(tokens.tolist())
         for low, high in windows(length, size=room, overlap=overlap)
     ]
-    sentence, low, length = np.array(bounds, dtype=np.int64).T
+    sentence, low, length = np.array(bounds, dtype=np.int64).T.copy()  # each in one piece
     return sentence, low, length
 
 

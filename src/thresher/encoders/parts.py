@@ -22,6 +22,8 @@ def encode_in_parts(
     in the backward pass. Windows of like length make a part, so that little of it is padding.
     """
     most = tokens_together or most_together(batch.ids.device)
+    if not len(batch.ids):  # of few sentences, some processes have no share
+        return torch.zeros(*batch.ids.shape, encoder.width, device=batch.ids.device)
     if batch.ids.numel() <= most:
         return encoder.encode_gated(batch, gates)
     lengths = batch.mask.sum(1).cpu().numpy()

@@ -100,7 +100,10 @@ def fit_selector(
 
 def check_enough(sentences: Sequence[Sequence[str]], progress: Progress) -> None:
     """Refuse a text too small to learn from, and warn of one that teaches little."""
-    words = sum(map(len, sentences))
+    lengths = list(map(len, sentences))
+    if 0 in lengths:
+        raise InputError(f"sentence {lengths.index(0) + 1} has no words; leave it out")
+    words = sum(lengths)
     if words < LEAST_WORDS:
         raise InputError(f"{words} words are too few to learn from; give at least {LEAST_WORDS}")
     if words < FEW_WORDS:
