@@ -67,7 +67,7 @@ class FindSpans:
         """Words that were given are taken as they are, all of the chunk as one text."""
         if chunk[0].sentences is None:
             return list(finder.find_all((each.text for each in chunk), threshold=self.threshold))
-        found = iter(finder.find_words(_words_of(chunk), threshold=self.threshold))
+        found = iter(finder.find_words(list(sentences_of(chunk)), threshold=self.threshold))
         return [
             [
                 candidate.in_text(document.text, sentence)
@@ -88,18 +88,17 @@ class ReadWords:
         self, finder: "EntityFinder", chunk: Chunk
     ) -> list[tuple["Reading", list[tuple[int, int]]]]:
         """Texts share batches and nothing else; those of a file already split are one text."""
-        texts = [_words_of(chunk)] if chunk[0].sentences else [_words_of([each]) for each in chunk]
+        texts = [chunk] if chunk[0].sentences else [[document] for document in chunk]
         least = finder.threshold if self.threshold is None else self.threshold
         return [
             (reading, [(each.start, each.end) for each in reading.found(least)])
-            for readings in finder.read_all(texts)
+            for readings in finder.read_all([list(sentences_of(text)) for text in texts])
             for reading in readings
         ]
 
 
-def _words_of(documents: Iterable[Document]) -> list[list[str]]:
-    return [
-        [word.text for word in sentence.words]
-        for document in documents
-        for sentence in document.segmented()
-    ]
+def sentences_of(documents: Iterable[Document]) -> Iterator[list[str]]:
+    """The words of each sentence, as given where a source was already split."""
+    for document in documents:
+        for sentence in document.segmented():
+            yield [word.text for word in sentence.words]

@@ -1,19 +1,18 @@
 """thresher distill: a faster finder, taught by another on raw text."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import thresher
+from thresher.bulk.chunks import sentences_of
 from thresher.cli.errors import Problems
 from thresher.cli.fit_options import Epochs, Folder, Force, Seed
 from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
-from thresher.cli.output import print_line
+from thresher.cli.output import print_summary
 from thresher.cli.progress import shown
-from thresher.cli.reading import words_of
 from thresher.cli.values import given
 from thresher.cli.work_folder import check_place
 
@@ -63,7 +62,7 @@ def distill(
 
     settings = Distillation(**given(epochs=epochs, seed=seed))
     with shown(quiet=quiet) as progress:
-        sentences = [words for text in progress.counted(texts, "text") for words in words_of(text)]
+        sentences = list(sentences_of(progress.counted(texts, "text")))
         held_out = sentences[_EVERY - 1 :: _EVERY][:_MOST]
         taught = [
             words
@@ -83,10 +82,7 @@ def distill(
         "bytes": sum(file.stat().st_size for file in output.iterdir()),
         "warnings": progress.notes,
     }
-    if as_json:
-        print_line(json.dumps(summary, ensure_ascii=False))
-    elif not quiet:
-        print_line(_in_words(summary))
+    print_summary(summary, _in_words, as_json=as_json, quiet=quiet)
     problems.conclude()
 
 

@@ -2,20 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
 from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Json, Model, Quiet, Threshold
-from thresher.cli.output import print_line, rendered
+from thresher.cli.output import figures_table, print_line, rendered
 from thresher.cli.progress import shown
 from thresher.cli.values import completing, one_of
-
-if TYPE_CHECKING:
-    from thresher.cli.measures import Measures
 
 GoldFiles = Annotated[
     list[str],
@@ -85,18 +80,10 @@ def evaluate(
     else:
         if not quiet:
             print_line(_about(counts, least))
-        print_line(rendered(_table(measures)))
+        columns = {name: each.figures() for name, each in measures.items()}
+        print_line(rendered(figures_table(columns)))
 
 
 def _about(counts: Mapping[str, int], threshold: float) -> str:
     amounts = ", ".join(f"{amount:,} {name}" for name, amount in counts.items())
     return f"{amounts}; threshold {threshold:.2f}"
-
-
-def _table(measures: Mapping[str, "Measures"]) -> Table:
-    table = Table("", *measures, box=SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name in next(iter(measures.values())).figures():
-        table.add_row(name, *(f"{each.figures()[name]:.3f}" for each in measures.values()))
-    return table

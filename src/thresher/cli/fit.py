@@ -1,19 +1,18 @@
 """thresher fit: a model from raw text."""
 
-import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import thresher
+from thresher.bulk.chunks import sentences_of
 from thresher.cli import fit_beliefs, fit_switches
 from thresher.cli import fit_options as options
 from thresher.cli.errors import Problems
 from thresher.cli.fit_encoder import EncoderSize, Place, Reader, TrainEncoder, check_choice
 from thresher.cli.fit_summary import in_words, summary_of
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
-from thresher.cli.output import print_line
+from thresher.cli.output import print_summary
 from thresher.cli.progress import shown
-from thresher.cli.reading import words_of
 from thresher.cli.values import given
 from thresher.cli.work_folder import check_place, kept_work, stored_sentences
 
@@ -109,7 +108,7 @@ def fit(
     place = Place(output, force=force, resume=resume)
     summary = _learned(texts, place, reader, settings, beliefs, device=device, quiet=quiet)
     if summary is not None:
-        _print(summary, as_json=as_json, quiet=quiet)
+        print_summary(summary, in_words, as_json=as_json, quiet=quiet)
         problems.conclude()
 
 
@@ -139,7 +138,9 @@ def _learned(
         with (
             shown(quiet=silent) as progress,
             kept_work(place.model, resume=place.resume, processes=processes) as work,
-            stored_sentences(_sentences(progress.counted(texts, "text")), work, processes) as read,
+            stored_sentences(
+                sentences_of(progress.counted(texts, "text")), work, processes
+            ) as read,
         ):
             if encoder is None:
                 encoder = reader.trained(read, place, progress, device=own_device)
@@ -158,14 +159,3 @@ def _learned(
                 return None
             finder.save(place.model)
             return summary_of(place.model, finder, read, progress.notes)
-
-
-def _print(summary: dict[str, Any], *, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        print_line(json.dumps(summary, ensure_ascii=False))
-    elif not quiet:
-        print_line(in_words(summary))
-
-
-def _sentences(texts: Iterable["Document"]) -> Iterator[list[str]]:
-    return (words for text in texts for words in words_of(text))

@@ -24,7 +24,7 @@ Cldr = Annotated[
         metavar="CODE",
         rich_help_panel=_BELIEFS,
         help="The territories and languages that Unicode CLDR knows in a language, such as am, "
-        "are names; needs thresher[cldr].",
+        r"are names; needs thresher\[cldr].",
     ),
 ]
 Dates = Annotated[

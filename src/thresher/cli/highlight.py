@@ -76,5 +76,5 @@ def _style(score: float) -> str:
 
 
 def safe(text: str) -> str:
-    """Text without the signs that steer a terminal."""
-    return text.translate(_STEERING)
+    """Text without the signs that steer a terminal; a line end of Windows is one of any."""
+    return text.replace("\r\n", "\n").translate(_STEERING)

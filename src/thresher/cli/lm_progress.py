@@ -1,12 +1,12 @@
 """How far training is: a bar with the loss, tokens a second and the time left."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import TextColumn
+
+from thresher.cli.progress import bars_of
 
 if TYPE_CHECKING:
     from thresher.lm.training import Progress as Training
@@ -17,18 +17,7 @@ OnProgress = Callable[["Training"], None]
 @contextmanager
 def training_shown(*, quiet: bool) -> Iterator[OnProgress]:
     """A function that moves a bar on standard error, if that is a terminal."""
-    bars = Progress(
-        SpinnerColumn(finished_text="✓"),
-        TextColumn("training"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        console=Console(stderr=True),
-        redirect_stdout=False,
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
-    )
-    with bars:
+    with bars_of("training", TextColumn("{task.description}"), quiet=quiet) as bars:
         bar = bars.add_task("", total=None)
 
         def show(training: "Training") -> None:

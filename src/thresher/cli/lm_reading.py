@@ -14,13 +14,16 @@ if TYPE_CHECKING:
 
 
 def joined(documents: Iterable["Document"]) -> str:
-    """One text: the blocks of a file as they stood in it, a line end between documents."""
+    """One text: the blocks of a file as they stood in it, a line end between documents.
+
+    JSON can hold half a surrogate pair, which is no character: a question mark stands for it.
+    """
     parts: list[str] = []
     for document in documents:
         if parts and not document.offset and not parts[-1].endswith("\n"):
             parts.append("\n")
         parts.append(document.text)
-    return "".join(parts)
+    return "".join(parts).encode(errors="replace").decode()
 
 
 def chosen_device(name: str | None) -> "torch.device":

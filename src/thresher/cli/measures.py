@@ -79,8 +79,8 @@ class Measures:
     def as_json(self) -> dict[str, Any]:
         """For a program to read."""
         return {
-            "word": {"average_precision": self.average_precision, **_shares(self.words)},
-            "span": _shares(self.spans),
+            "word": {"average_precision": self.average_precision, **shares(self.words)},
+            "span": shares(self.spans),
             "calibration_error": self.calibration.error,
             "calibration": [asdict(each) for each in self.calibration.bins],
         }
@@ -111,6 +111,7 @@ def measure(
     )
 
 
-def _shares(counts: Counts) -> dict[str, float]:
-    shares = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
-    return shares | asdict(counts)
+def shares(counts: Counts) -> dict[str, float]:
+    """What was counted, for a program to read, and the shares that follow from it."""
+    found = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+    return found | asdict(counts)

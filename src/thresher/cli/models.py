@@ -6,7 +6,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import thresher
 from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.workers import Finders, OneFinder, started
 from thresher.cli.progress import shown
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
 def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "EntityFinder":
     """The model of a folder, or the built-in one."""
     with _loading(device, quiet=quiet):
-        if folder is None:
-            return thresher.EntityFinder.default(device=device)
-        return thresher.EntityFinder.load(folder, device=device)
+        return ModelChoice(folder, device).load()
 
 
 @contextmanager

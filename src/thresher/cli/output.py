@@ -1,14 +1,17 @@
 """Where output goes: standard output as it comes, or a file that appears whole or not at all."""
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
+from rich.table import Table
 
 from thresher.errors import InputError
 from thresher.text.sources import find_sources
@@ -66,6 +69,30 @@ def rendered(picture: RenderableType) -> str:
     with console.capture() as shown:
         console.print(picture)
     return shown.get().rstrip()
+
+
+def figures_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
+    """Figures by their names, a column for each of several things that have the same ones."""
+    table = Table("", *columns, box=SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name in next(iter(columns.values())):
+        table.add_row(name, *(f"{figures[name]:.3f}" for figures in columns.values()))
+    return table
+
+
+def print_summary(
+    summary: dict[str, Any],
+    in_words: Callable[[dict[str, Any]], str],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """What was made, for a program or in a line for a person who looks on."""
+    if as_json:
+        print_line(json.dumps(summary, ensure_ascii=False))
+    elif not quiet:
+        print_line(in_words(summary))
 
 
 def _writer(stream: IO[bytes]) -> Write:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeRemainingColumn,
@@ -55,19 +56,27 @@ class Progress:
 @contextmanager
 def shown(*, quiet: bool) -> Iterator[Progress]:
     """Bars on standard error while the block runs, if it is a terminal."""
-    bars = Bars(
+    left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    with bars_of("{task.description:<10}", left, quiet=quiet) as bars:
+        yield Progress(bars)
+
+
+def bars_of(name: str, last: ProgressColumn, *, quiet: bool) -> Bars:
+    """Bars on standard error, if it is a terminal, that are gone when the work is done.
+
+    name: what stands before a bar   last: what stands behind it
+    """
+    return Bars(
         SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description:<10}"),
+        TextColumn(name),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        last,
         console=Console(stderr=True),
         redirect_stdout=False,
         transient=True,
         disable=quiet or not sys.stderr.isatty(),
     )
-    with bars:
-        yield Progress(bars)
 
 
 def remark(message: str, *, quiet: bool) -> None:

@@ -5,14 +5,11 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from thresher.cli import rationale_options as options
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
 from thresher.cli.options import Device, Json, Quiet
-from thresher.cli.output import print_line, rendered
+from thresher.cli.output import figures_table, print_line, rendered
 from thresher.cli.progress import shown
 from thresher.errors import InputError
 from thresher.rationales.labelled import Fields, LabelledText, read_labelled
@@ -31,6 +28,7 @@ _ROWS = {
     "comprehensiveness (lost)": "comprehensiveness",
 }
 _RIVALS = ("random", "gradient")
+_READINGS = 1 + 2 * (1 + len(_RIVALS))  # of a text: whole, and with and without each selection
 _GOLD = "rationale"  # the field that is looked for when none is named
 
 
@@ -66,7 +64,7 @@ def evaluate(
     known = _known(read, finder, problems)
     with shown(quiet=quiet) as progress:
         figures, counts = _measured(
-            finder, known, threshold, progress.stage("measuring", len(known) * 7)
+            finder, known, threshold, progress.stage("measuring", len(known) * _READINGS)
         )
     if as_json:
         about = {"model": str(model), "labels": list(finder.labels)}
@@ -74,7 +72,7 @@ def evaluate(
     else:
         if not quiet:
             print_line(_about(figures["rationale"], counts))
-        print_line(rendered(_table(figures)))
+        print_line(rendered(figures_table(_columns(figures))))
     problems.conclude()
 
 
@@ -143,18 +141,17 @@ def _about(figures: "Faithfulness", counts: "Counts | None") -> str:
     return line
 
 
-def _table(figures: Mapping[str, "Faithfulness"]) -> Table:
-    table = Table("", *figures, box=SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name, attribute in _ROWS.items():
-        table.add_row(name, *(f"{getattr(each, attribute):.3f}" for each in figures.values()))
-    return table
+def _columns(figures: Mapping[str, "Faithfulness"]) -> dict[str, dict[str, float]]:
+    return {
+        column: {row: getattr(each, attribute) for row, attribute in _ROWS.items()}
+        for column, each in figures.items()
+    }
 
 
 def _as_json(figures: Mapping[str, "Faithfulness"], counts: "Counts | None") -> dict[str, object]:
     told: dict[str, object] = {name: asdict(each) for name, each in figures.items()}
     if counts is not None:
-        shares = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
-        told["token"] = shares | asdict(counts)
+        from thresher.cli.measures import shares  # noqa: PLC0415 (numpy; help does without)
+
+        told["token"] = shares(counts)
     return told

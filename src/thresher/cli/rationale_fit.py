@@ -1,6 +1,5 @@
 """thresher rationale fit: a classifier and its rationales from labelled texts."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +8,7 @@ from thresher.cli import rationale_options as options
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_encoder
 from thresher.cli.options import Device, Json, Quiet
-from thresher.cli.output import print_line
+from thresher.cli.output import print_summary
 from thresher.cli.progress import shown
 from thresher.cli.reading import word_list
 from thresher.cli.values import given
@@ -110,11 +109,7 @@ def fit(
             progress=progress,
         )
         finder.save(output)
-    summary = _summary(output, finder)
-    if as_json:
-        print_line(json.dumps(summary, ensure_ascii=False))
-    elif not quiet:
-        print_line(_in_words(summary))
+    print_summary(_summary(output, finder), _in_words, as_json=as_json, quiet=quiet)
     problems.conclude()
 
 

@@ -14,6 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
+from thresher.bulk.model_choice import ModelChoice
 from thresher.entities.finder import EntityFinder
 from thresher.errors import InputError
 from thresher.text.annotations import Span as Found
@@ -70,15 +71,12 @@ class ThresherPipe:
     def finder(self) -> EntityFinder:
         """What finds; loaded when first needed, since a saved pipe brings its own model."""
         if self._finder is None:
-            if self.model is None:
-                self._use(EntityFinder.default(device=self.device))
-            else:
-                self._use(EntityFinder.load(self.model, device=self.device))
-        assert self._finder is not None
+            self._finder = self._loaded(self.model)
         return self._finder
 
-    def _use(self, finder: EntityFinder) -> None:
-        self._finder = finder if self.selector is None else finder.with_selector(self.selector)
+    def _loaded(self, model: str | Path | None) -> EntityFinder:
+        folder = None if model is None else Path(model)
+        return ModelChoice(folder, self.device, self.selector).load()
 
     def __call__(self, doc: Doc) -> Doc:
         """The document with its entities."""
@@ -119,7 +117,7 @@ class ThresherPipe:
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "ThresherPipe":
         """Use the model that `to_disk` wrote, wherever the pipe had it from."""
-        self._use(EntityFinder.load(path, device=self.device))
+        self._finder = self._loaded(path)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
