@@ -54,7 +54,10 @@ def test_a_student_cannot_teach(run, model, short_corpus, tmp_path):
     run("distill", model, short_corpus, "-o", folder)
     told = run("distill", folder, short_corpus, "-o", tmp_path / "again")
     assert told.status == 1
-    assert told.complaint == "the encoder static does not show its tokens to a student"
+    assert told.complaint == (
+        "the encoder static does not show its tokens to a student; "
+        "the teacher must be a model that reads with a transformer"
+    )
 
 
 def test_what_is_there_is_not_replaced_unasked(run, model, corpus, tmp_path):

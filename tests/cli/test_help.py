@@ -88,6 +88,10 @@ def test_a_shell_completes_what_is_typed(typed, completed):
     assert shown.stdout.split() == completed
 
 
+def test_brackets_in_help_are_shown(run):
+    assert "needs thresher[cldr]" in " ".join(run("fit", "--help").out.replace("│", " ").split())
+
+
 def test_no_arguments_show_help(run):
     assert run() == run("--help")
 

@@ -54,6 +54,11 @@ def test_signs_that_steer_a_terminal_do_not_reach_it():
     assert shown == "\ufffd[2JMagda\ufffd left\ufffd Oslo.\ttab\nline"
 
 
+def test_line_ends_of_windows_are_line_ends():
+    shown = highlight("Magda\r\nleft\rOslo.\r\n", [Span(0, 5, "Magda", 0.9)]).plain
+    assert shown == "Magda\nleft\ufffdOslo."
+
+
 def test_each_source_is_named_once():
     documents = [Document(TEXT, name) for name in ("a.txt", "a.txt", "-")]
     shown = "".join(highlighted((document, SPANS) for document in documents))

@@ -86,6 +86,14 @@ def test_the_options_reach_the_model(novel, tmp_path, run):
     assert not learned.settings.decay_embeddings
 
 
+def test_half_a_surrogate_pair_is_read_as_a_question_mark(novel, tmp_path, run):
+    path = tmp_path / "novel.jsonl"
+    record = {"text": f"\ud800{novel.read_text(encoding='utf-8')}"}
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert run("lm", "train", path, "-o", tmp_path / "lm", *QUICK).status == 0
+    assert "?" in LearnedModel.read(tmp_path / "lm").tokens.names
+
+
 def test_a_margin_changes_what_is_learned(novel, lm, tmp_path, run):
     run("lm", "train", novel, "-o", tmp_path / "other", *QUICK, "--margin", 0)
     one, two = (LearnedModel.read(folder).model.embedding for folder in (lm, tmp_path / "other"))

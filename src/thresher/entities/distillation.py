@@ -68,7 +68,10 @@ class Student:
     def new(cls, teacher: Encoder, settings: Distillation, *, form: str) -> "Student":
         """One that has learned nothing but what the teacher makes of single tokens."""
         if not isinstance(teacher, SubwordEncoder):
-            raise InputError(f"the encoder {teacher.name} does not show its tokens to a student")
+            raise InputError(
+                f"the encoder {teacher.name} does not show its tokens to a student; "
+                "the teacher must be a model that reads with a transformer"
+            )
         vectors = principal_components(teacher.token_vectors(), settings.width)
         encoder = StaticEncoder(
             teacher.tokenizer,

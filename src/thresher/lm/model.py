@@ -36,7 +36,8 @@ class Architecture:
         check_layer_name(self.output)
         if self.tied and self.output not in TIED_LAYERS:
             raise InputError(
-                f"the output layer {self.output!r} has vectors of its own: it cannot be tied"
+                f"the output layer {self.output!r} has vectors of its own: it cannot be tied; "
+                "choose untied vectors (--untied)"
             )
 
 
