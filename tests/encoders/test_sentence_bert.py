@@ -1,16 +1,20 @@
+import shutil
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from transformers import RobertaConfig, RobertaModel
 
 from thresher.encoders.protocol import sentence_vectors, word_vectors
-from thresher.encoders.sentence_bert import MOST_TOKENS, OVERLAP, SentenceBert
+from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
 
 CURIE = ["Marie", "Skłodowska-Curie", "moved", "to", "Paris", "."]
 SHORT = ["Thanks", "!"]
 # Words of one token each, no two neighbours alike.
 LONG = [["the", "river", "runs", "past", "old", "stone", "houses"][i % 7] for i in range(600)]
+OVERLAP = MOST_TOKENS // 4
 CLOSE = {"atol": 2e-5, "rtol": 1e-4}
 
 
@@ -196,6 +200,22 @@ def test_a_word_in_two_windows_has_the_mean_of_both(minilm):
     parts = word_vectors(minilm.encode(windows), windows)
     mean = (parts[start:room] + parts[room : room + OVERLAP]) / 2
     torch.testing.assert_close(whole[start:room], mean, **CLOSE)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_model_of_few_positions_reads_shorter_windows(new_bert, tmp_path, kind):
+    folder = new_bert(["marie", "left"], width=8, layers=2, max_position_embeddings=24)
+    if kind == "roberta":  # two of the positions are for padding
+        folder = shutil.copytree(folder, tmp_path / "roberta")
+        sizes = {"hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2}
+        config = RobertaConfig(vocab_size=6, max_position_embeddings=26, **sizes)
+        RobertaModel(config).save_pretrained(folder)
+    encoder = SentenceBert(folder)
+    batch = encoder.batch([["Marie", "left"] * 30])
+    assert batch.ids.shape[1] == 24
+    for hidden in (encoder.encode(batch), encoder.encode_gated(batch)):
+        assert word_vectors(hidden, batch).isfinite().all()
+    assert word_vectors(hidden, batch).any(1).all()  # every word is in some window
 
 
 def test_a_gate_closes_its_word_in_every_window(minilm):

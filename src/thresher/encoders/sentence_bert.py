@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
@@ -25,7 +25,6 @@ from thresher.encoders.vocabulary import whole_words
 from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
-OVERLAP = 64
 _TOKENS_AT_ONCE = 1024
 
 
@@ -60,6 +59,7 @@ class SentenceBert:
         self._embeddings: Tensor = self._model.get_input_embeddings().weight
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
+        self._most = _most_tokens(self._model)
         self._twins: dict[int, Any] = {}  # by layers; built when attention is first asked for
 
     @property
@@ -88,7 +88,7 @@ class SentenceBert:
         return whole_words(self._words_to_tokens.get_vocab(with_added_tokens=False))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
-        """Tokens of case-folded words, in windows of at most 256."""
+        """Tokens of case-folded words, in windows that share a quarter with their neighbours."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
         return batch_of_words(
             ids,
@@ -97,8 +97,8 @@ class SentenceBert:
             start=self._start,
             end=self._end,
             pad=self._tokenizer.pad_token_id or 0,
-            room=MOST_TOKENS - len(self._start) - len(self._end),
-            overlap=OVERLAP,
+            room=self._most - len(self._start) - len(self._end),
+            overlap=self._most // 4,
         ).to(self._device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
@@ -195,6 +195,15 @@ def _untruncated(tokenizer: Any) -> Tokenizer:
     words_to_tokens.no_truncation()
     words_to_tokens.no_padding()
     return words_to_tokens
+
+
+def _most_tokens(model: Any) -> int:
+    """How long a window may be: as there are positions, of which RoBERTa keeps two for padding."""
+    places = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if not isinstance(places, nn.Embedding):  # told apart in some other way
+        return MOST_TOKENS
+    unused = 0 if places.padding_idx is None else places.padding_idx + 1
+    return min(MOST_TOKENS, places.num_embeddings - unused)
 
 
 def _special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:
