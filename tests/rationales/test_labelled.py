@@ -1,5 +1,6 @@
 """Labelled texts from files as users keep them, with every way to spoil a record."""
 
+import csv
 import gzip
 import io
 import json
@@ -121,6 +122,15 @@ def test_a_bad_row_of_a_table_is_told_with_its_line(tmp_path, kind):
     texts, told = read(path)
     assert pairs(texts) == [("Two\nlines", "good"), ("Fine.", "bad")]
     assert told == [f"{path} line 4: {reason}"]
+
+
+def test_a_cell_may_hold_a_long_text(tmp_path):
+    limit = csv.field_size_limit()
+    long = "So cold.\n" * 30_000
+    path = written(tmp_path / "a.csv", f'text,label\n"{long}",bad\nFine.,good\n')
+    texts, told = read(path)
+    assert (pairs(texts), told) == ([(long, "bad"), ("Fine.", "good")], [])
+    assert csv.field_size_limit() == limit
 
 
 def test_a_quote_that_never_ends_is_told(tmp_path):

@@ -13,6 +13,7 @@ from thresher.text.sources import STANDARD_INPUT
 FORMATS = ("jsonl", "csv", "tsv", "lines")
 _FORMAT_OF = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".txt": "lines"}
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
+_LONGEST = 1 << 24  # characters of a cell, which may be a whole document
 
 # The number of a record's first line, and its fields or what is wrong with it.
 Record = tuple[int, dict[str, Any] | InputError]
@@ -70,7 +71,7 @@ def _table_records(stream: IO[bytes], separator: str) -> Iterator[Record]:
         while True:
             number = rows.line_num + 1
             try:
-                row = next(rows)
+                row = _next_row(rows)
             except StopIteration:
                 return
             except csv.Error as error:
@@ -91,6 +92,15 @@ def _table_records(stream: IO[bytes], separator: str) -> Iterator[Record]:
                 yield number, dict(zip(columns, row, strict=True))
     finally:
         lines.detach()  # what opened the stream closes it
+
+
+def _next_row(rows: Iterator[list[str]]) -> list[str]:
+    """The next row; csv's limit on the length of a cell, the same for all that use it, is kept."""
+    limit = csv.field_size_limit(_LONGEST)
+    try:
+        return next(rows)
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _undecodable(cell: str) -> bool:
