@@ -39,6 +39,11 @@ def test_known_names_are_surer_than_burstiness():
     assert found["ነው"] == 0
 
 
+def test_words_are_known_however_they_are_written():
+    found = opinions(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
+    assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)
+
+
 def test_surprisal_has_to_come_from_somewhere():
     with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
         Beliefs(priors=("surprisal",))

@@ -1,6 +1,6 @@
 """What is believed of words before any is read."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,8 +34,8 @@ class Beliefs:
 
     priors: which readings of raw text to use, the first with an opinion deciding; burstiness,
     contexts and surprisal are taken together. By default those that fit how the text is written
-    names, not_names: words known to be entities, and known not to be; a name is a name even if
-    it is on both lists
+    names, not_names: words known to be entities, and known not to be, in any case; a name is a
+    name even if it is on both lists
     dates: whether dates are entities too; their words are told by the years beside them
     rates, selected: stated expectations, P(entity | feature) and the overall rate
     surprisal: (words,) of the text to learn from, where it is one of the priors
@@ -55,7 +55,9 @@ class Beliefs:
                 raise InputError(f"unknown prior {name!r}; choose from {', '.join(PRIORS)}")
         if "surprisal" in self.priors and self.surprisal is None:
             raise InputError("the prior 'surprisal' needs a causal language model to tell it")
-        object.__setattr__(self, "not_names", frozenset(self.not_names) - self.names)
+        names, others = map(_in_no_case, (self.names, self.not_names))
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "not_names", others - names)
 
     def settled(
         self, sentences: Sequence[Sequence[str]], *, common: Set[str] = frozenset()
@@ -116,3 +118,7 @@ class Beliefs:
         if self.surprisal is not None:
             kinds["surprisal"] = Surprise(self.surprisal)
         return [kinds[name] for name in dict.fromkeys(self.priors) if name in kinds]
+
+
+def _in_no_case(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.casefold() for word in words)
