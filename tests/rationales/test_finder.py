@@ -38,10 +38,15 @@ def labels(learned):
     return [NAMES[label] for label in learned.labels.tolist()]
 
 
-def fitted(bag, texts, labels, **given):
-    settings = {name: given.pop(name) for name in list(given) if name in RationaleSettings.names()}
+def fitted(bag, texts, labels, *, classifier=None, likely=(), unlikely=(), **settings):
     return RationaleFinder.fit(
-        texts, labels, encoder=bag, settings=RationaleSettings(**{**SETTINGS, **settings}), **given
+        texts,
+        labels,
+        encoder=bag,
+        settings=RationaleSettings(**{**SETTINGS, **settings}),
+        classifier=classifier,
+        likely=frozenset(likely),
+        unlikely=frozenset(unlikely),
     )
 
 

@@ -1,6 +1,6 @@
 """How rationales are learned."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from thresher.entities.objectives import GATES_AT
 from thresher.entities.selector import PARAMETER_RANGES
@@ -105,11 +105,6 @@ class RationaleSettings:
                 check_rate(self.sparsity_target, self.form, *PARAMETER_RANGES[self.form])
             except ValueError as error:
                 raise InputError(f"sparsity_target: {error}") from error
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The names of all settings."""
-        return tuple(each.name for each in fields(cls))
 
 
 def _choose(name: str, value: str, choices: tuple[str, ...]) -> None:
