@@ -361,6 +361,25 @@ def test_light_and_dark_are_followed(visit):
     assert paper() != light
 
 
+def test_each_paragraph_begins_at_its_own_side(visit):
+    visit.type("مرحبا بكم جميعا\nMarie Curie left.")
+    shown, name = (visit.page.locator(place).bounding_box() for place in ("#shown", ".on"))
+    assert name["x"] < shown["x"] + 50
+
+
+def test_the_label_of_the_box_to_tick_stays_beside_it(visit):
+    visit.page.set_viewport_size({"width": 375, "height": 700})
+    visit.type(TEXT * 8)  # many candidates take room
+    label = visit.page.locator("label:has(#every-word)").bounding_box()
+    assert label["height"] < 1.7 * 16  # one line
+
+
+def test_nothing_hides_the_example_on_a_small_screen(visit):
+    visit.page.set_viewport_size({"width": 320, "height": 568})
+    cut, example = (visit.page.locator(each).bounding_box() for each in ("#cut", "#example"))
+    assert cut["y"] >= example["y"] + example["height"]
+
+
 def test_nothing_sticks_out_of_a_narrow_screen(visit):
     visit.type(TEXT + " " + "x" * 300)
     for width in (768, 390, 320):
