@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from thresher import EntityFinder
+from thresher.web.app import MOST_BYTES, MOST_WAITING
 
 COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
 THRESHER = [sys.executable, "-c", COMMAND + "from thresher.cli import main; sys.exit(main())"]
@@ -113,6 +114,21 @@ def test_the_built_in_model_is_called_english(run, model, monkeypatch, options, 
     answer = TestClient(served[0]).get("/models").json()["models"]
     assert [each["name"] for each in answer] == names
     assert answer[0]["thresholds"] == [EntityFinder.default().threshold]
+
+
+@pytest.mark.parametrize(
+    ("options", "limits"),
+    [
+        ([], {"most_bytes": MOST_BYTES, "most_waiting": MOST_WAITING}),
+        (["--most-bytes", 30, "--most-waiting", 2], {"most_bytes": 30, "most_waiting": 2}),
+    ],
+)
+def test_limits_reach_the_server(run, model, monkeypatch, options, limits):
+    made = []
+    monkeypatch.setattr("thresher.web.app.create_app", lambda _, **given: made.append(given))
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    assert run("serve", "--port", 0, "--model", f"m={model}", *options).status == 0
+    assert made == [limits]
 
 
 @pytest.mark.parametrize(

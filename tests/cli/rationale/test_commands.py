@@ -8,9 +8,11 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
 from thresher.cli import rationale_options
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
+from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import MODES
 
 COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
@@ -104,11 +106,11 @@ def test_tables_and_other_columns_are_read(run, encoder, tmp_path, records):
 def test_the_classifier_of_a_model_can_be_explained_again(run, reviews, model, tmp_path):
     place = ["-o", tmp_path / "m", "-q", "--steps", "5", "--share", "0.3"]
     assert run("rationale", "fit", reviews, *place, "--classifier", model).status == 0
-    first, second = (
-        json.loads((each / "config.json").read_text(encoding="utf-8"))
-        for each in (model, tmp_path / "m")
-    )
-    assert first["encoder"] == second["encoder"]
+    first, second = (RationaleModel.read(folder) for folder in (model, tmp_path / "m"))
+    assert first.encoder == second.encoder
+    weights, again = (each.classifier.state_dict() for each in (first, second))
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+    assert not torch.equal(first.selector.outer.weight, second.selector.outer.weight)
 
 
 def test_a_warning_is_shown_even_when_quiet(run, reviews, encoder, tmp_path):
