@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.kernel import RESULTS
+from benchmarks.kernel_section import RESULTS
 from thresher.lm.kernels import sparse
 from thresher.lm.kernels.plan import Plan
 from thresher.lm.linear_selfish import linear_selfish_cross_entropy
@@ -105,7 +105,7 @@ def _excesses(
 
     inputs = [normal(positions, width), 3 * normal(vocabulary, width) / width**0.5]
     inputs = [x.to(dtype) for x in ([*inputs, normal(vocabulary)] if bias else inputs)]
-    target = _targets(inputs, normal(positions), softcap)
+    target = _targets(inputs, normal(positions))
     target[: min(ignored, positions - 1)] = -100
     options: dict[str, Any] = {"softcap": softcap, "reduction": reduction}
 
@@ -139,7 +139,7 @@ def _largest(errors: list[Tensor]) -> float:
     return max(float(error.nan_to_num(math.inf)) for error in errors)
 
 
-def _targets(inputs: list[Tensor], noise: Tensor, softcap: float | None) -> Tensor:
+def _targets(inputs: list[Tensor], noise: Tensor) -> Tensor:
     """Tokens of all ranks, so that rows keep few, some and most of the vocabulary."""
     order = (inputs[0].float() @ inputs[1].float().T).argsort(1, descending=True)
     ranks = (noise.abs() / 3 * order.shape[1]).long().clamp(max=order.shape[1] - 1)

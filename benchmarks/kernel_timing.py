@@ -24,9 +24,9 @@ PARTS = {
 }
 
 
-def timed(work: Callable[[], object], *, repeats: int = 10, warm: int = 3) -> float:
+def timed(work: Callable[[], object], *, repeats: int = 10) -> float:
     """The median in milliseconds, by events of the device, the queue kept full."""
-    for _ in range(warm):
+    for _ in range(3):  # to be compiled and warm
         work()
     torch.cuda.synchronize()
     pairs = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(repeats)]

@@ -1,7 +1,6 @@
 """A language model of 32,768 byte pairs trained end to end, the loss computed in several ways."""
 
 import itertools
-from collections.abc import Callable
 from functools import partial
 from statistics import median
 from typing import Any
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
+from benchmarks.kernel_timing import Loss
 from thresher.folders import write_file
 from thresher.lm.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.selfish import selfish_cross_entropy
@@ -22,8 +22,6 @@ IDS = ROOT / "benchmarks" / "corpora" / "pairs-32768.safetensors"
 VOCABULARY = 32_768
 SHAPE = Shape(width=512, layers=6, heads=8, context=256)
 BATCH, STEPS, MEANS = 32, 200, 20
-
-Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def losses() -> dict[str, Loss]:

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
 from thresher.folders import write_file
+from thresher.lm.fitting import predicted_bytes
 from thresher.lm.splits import split_text
 from thresher.lm.tokens import Characters, Tokens, learn_tokens, token_counts
 from thresher.lm.windows import Part
@@ -33,7 +34,7 @@ PAIRS = (512, 1024, 2048, 4096, 8192)
 class Corpus:
     """One row of ids to train on; several texts, by name, to choose by and to report on.
 
-    test_bytes: what the test texts measure, without their first tokens, which nothing predicts
+    test_bytes: what the test texts measure, see `predicted_bytes`
     parts: of the training row, where they are read in other shares than their lengths
     """
 
@@ -41,7 +42,7 @@ class Corpus:
     train: Tensor
     validation: dict[str, Tensor]
     test: dict[str, Tensor]
-    test_bytes: dict[str, int]
+    test_bytes: dict[str, int | None]
     parts: tuple[Part, ...] = ()
 
     @property
@@ -179,10 +180,7 @@ def _corpus(tokens: Tokens, train: str, validation: dict[str, str], test: dict[s
         train=ids(train),
         validation={name: ids(text) for name, text in validation.items()},
         test={name: ids(text) for name, text in test.items()},
-        test_bytes={
-            name: len(text.encode()) - len(tokens.decode(ids(text)[:1].tolist()).encode())
-            for name, text in test.items()
-        },
+        test_bytes={name: predicted_bytes(tokens, ids(text), text) for name, text in test.items()},
     )
 
 

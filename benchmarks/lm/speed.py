@@ -109,7 +109,7 @@ def margin(machine: Machine, quick: bool) -> Result:
 
 def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
     """Model, loss, gradients, AdamW: nothing else."""
-    settings = TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
+    settings = _settings(row, machine)
     state = new_state(row, text, settings, machine)
     model, optimizer = state.model.train(), state.optimizer
     task, ids = task_of(model, settings), text.train.to(machine.device)
@@ -134,7 +134,7 @@ def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
 
 def library_loop(row: Row, text: Corpus, machine: Machine) -> Work:
     """The library's own `train`, from the first step on at every turn."""
-    settings = TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
+    settings = _settings(row, machine)
     state = new_state(row, text, settings, machine)
     data = TrainingData(text.train.to(machine.device), text.all_validation(), text.counts)
 
@@ -170,14 +170,17 @@ def output_layers(machine: Machine, quick: bool) -> Result:
     }
 
 
+def _settings(row: Row, machine: Machine) -> TrainingSettings:
+    return TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
+
+
 def _state(row: Row, text: Corpus, machine: Machine) -> TrainingState:
-    settings = TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
-    return new_state(row, text, settings, machine)
+    return new_state(row, text, _settings(row, machine), machine)
 
 
 def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps: int) -> Work:
     """Training steps without evaluation."""
-    settings = TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
+    settings = _settings(row, machine)
     model, optimizer = state.model.train(), state.optimizer
     task, ids = task_of(model, settings), text.train.to(machine.device)
     batches = [
