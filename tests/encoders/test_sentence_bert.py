@@ -7,6 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from transformers import RobertaConfig, RobertaModel
 
+from thresher.encoders.processor import eight_bits_work
 from thresher.encoders.protocol import sentence_vectors, word_vectors
 from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
 
@@ -269,3 +270,30 @@ def test_without_a_mask_token_a_closed_gate_gives_the_mean_input_embedding(tiny_
     closed[0, 1] = embeddings.mean(0)
     expected = encoder._model(inputs_embeds=closed, attention_mask=batch.mask).last_hidden_state
     torch.testing.assert_close(encoder.encode_gated(batch, torch.tensor([0.0, 1.0])), expected)
+
+
+def test_ranges_are_told_by_the_exact_layers_even_of_a_twin_in_eight_bits(minilm):
+    text = [["Marie", "left", "."], ["Paris"]]
+    ranges = minilm.input_ranges(text)
+    assert len(ranges) == 4 * minilm.layer
+    again = minilm.in_eight_bits(ranges).input_ranges(text)
+    assert all(torch.equal(again[name], value) for name, value in ranges.items())
+
+
+def test_an_encoder_that_is_not_bert_stays_as_it_is(new_bert):
+    folder = new_bert(["paris"], width=8, layers=2, hidden_act="relu")
+    encoder = SentenceBert(folder)
+    ranges = encoder.input_ranges([["Paris"]])
+    assert ranges == {}
+    batch = encoder.batch([["Paris"]])
+    assert torch.equal(encoder.in_eight_bits(ranges).encode(batch), encoder.encode(batch))
+
+
+@pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+def test_texts_of_several_windows_are_read_in_eight_bits(minilm):
+    text = [["a", "very", "long", "walk"] * 100, ["Paris"], []]
+    fast = minilm.in_eight_bits(minilm.input_ranges(text))
+    batch = minilm.batch(text)
+    inside = batch.mask.bool()
+    exact, got = minilm.encode(batch)[inside], fast.encode(batch)[inside]
+    assert 0 < (got - exact).norm() / exact.norm() < 0.1

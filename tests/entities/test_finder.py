@@ -10,6 +10,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from thresher.encoders.processor import eight_bits_work
 from thresher.entities import finder as finder_module
 from thresher.entities import reading
 from thresher.entities.beliefs import Beliefs
@@ -88,7 +89,7 @@ def test_many_texts_give_what_each_gives_alone(english):
     for text, spans in zip(texts, together, strict=True):
         alone = english.find(text)
         assert [(s.start, s.end) for s in spans] == [(s.start, s.end) for s in alone]
-        assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-4)
+        assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-3)
 
 
 def test_documents_read_together_are_each_read_by_itself(english):
@@ -98,7 +99,7 @@ def test_documents_read_together_are_each_read_by_itself(english):
     assert [len(readings) for readings in together] == [1, 0, 2]
     for document, readings in zip(documents, together, strict=True):
         for each, alone in zip(readings, english.read(document), strict=True):
-            np.testing.assert_allclose(each.scores, alone.scores, atol=1e-5)
+            np.testing.assert_allclose(each.scores, alone.scores, atol=1e-3)
 
 
 def test_find_all_is_lazy(english, monkeypatch):
@@ -189,6 +190,20 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
     words = [["Elena", "came", "in", "May", "2018"]]
     np.testing.assert_array_equal(again.read(words)[0].scores, dated.read(words)[0].scores)
     assert dated.read(words)[0].scores[4] > 0
+
+
+def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_path):
+    known = {word.casefold() for words in sentences() for word in words}
+    folder = new_bert(sorted(known), width=32, layers=2, mask=True, apart=True)
+    finder = EntityFinder.fit_words(sentences(), encoder=str(folder), settings=Settings(epochs=2))
+    assert len(finder.model.ranges) == 4 * finder.encoder.layer  # linear layers
+    finder.save(tmp_path / "model")
+    again = EntityFinder.load(tmp_path / "model", device="cpu")
+    exact = EntityFinder.load(tmp_path / "model", device="cpu", exact=True)
+    of_all = [np.concatenate(each.gate_scores(sentences(20))) for each in (finder, again, exact)]
+    np.testing.assert_array_equal(of_all[0], of_all[1])
+    difference = np.abs(of_all[0] - of_all[2]).max()
+    assert 0 < difference < 0.05 if eight_bits_work() else difference == 0
 
 
 def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, minilm, monkeypatch):

@@ -100,7 +100,7 @@ def too_large(ranges: Tensor) -> Tensor:
 
 
 def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tensor]:
-    """The range of each input of every linear layer of the module while `run` runs it."""
+    """The range of each input of every linear layer of the module while `run` runs it, on a CPU."""
     seen: dict[str, Tensor] = {}
 
     def look(name: str, x: Tensor) -> None:
@@ -118,7 +118,7 @@ def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tens
     finally:
         for hook in hooks:
             hook.remove()
-    return seen
+    return {name: ranges.cpu() for name, ranges in seen.items()}
 
 
 def _linear_layers(module: nn.Module) -> Iterator[tuple[str, nn.Linear]]:

@@ -25,7 +25,7 @@ from thresher.encoders.vocabulary import whole_words
 from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
-_TOKENS_AT_ONCE = 1024
+_TOKENS_AT_ONCE, _SENTENCES_AT_ONCE = 1024, 64
 
 
 class SentenceBert:
@@ -114,10 +114,17 @@ class SentenceBert:
         return output.last_hidden_state  # type: ignore[no-any-return]
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-        """What the layers that `encode` reads are given for some sentences, for `in_eight_bits`."""
-        batch = self.batch(sentences)
+        """What the layers that `encode` reads are given for some sentences, if they are BERT's."""
+        if not isinstance(self._lower_layers, BertLayers):
+            return {}
+
+        def read() -> None:
+            for low in range(0, len(sentences), _SENTENCES_AT_ONCE):
+                batch = self.batch(sentences[low : low + _SENTENCES_AT_ONCE])
+                encoded_by_length(self._lower_layers, batch)
+
         with torch.inference_mode():
-            return input_ranges(self._lower_layers, lambda: self.encode(batch))
+            return input_ranges(self._lower_layers, read)
 
     def in_eight_bits(self, ranges: Ranges) -> "SentenceBert":
         """The same encoder on a CPU, where it is BERT with `encode` in eight bits."""

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -37,6 +38,7 @@ from thresher.text.words import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _READ_TOGETHER = 2048  # sentences that a teacher reads at a time
+_LOOKED_AT = 300  # sentences, about; ten would do to tell how large numbers get
 
 __all__ = ["EntityFinder", "Reading"]
 
@@ -126,7 +128,9 @@ class EntityFinder(TextFinder, HubModel):
                 resume=resume,
                 progress=progress or SilentProgress(),
             )
-        return cls(encoder, FinderModel.fitted(encoder, fitted, settings, beliefs, sentences))
+        model = FinderModel.fitted(encoder, fitted, settings, beliefs, sentences)
+        model = replace(model, ranges=_input_ranges(encoder, sentences))
+        return cls(_faster(encoder, model), model)
 
     def distill(
         self,
@@ -227,6 +231,13 @@ class EntityFinder(TextFinder, HubModel):
             for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
                 rows[i] = row
         return rows
+
+
+def _input_ranges(encoder: Encoder, sentences: Document) -> dict[str, torch.Tensor]:
+    """How large the encoder's numbers get on some of the sentences, if it can make use of that."""
+    if not isinstance(encoder, EightBitEncoder):
+        return {}
+    return encoder.input_ranges(sentences[:: max(1, len(sentences) // _LOOKED_AT)])
 
 
 def _faster(encoder: Encoder, model: FinderModel) -> Encoder:
