@@ -171,6 +171,9 @@ def test_eval_reads_other_texts(lm, tmp_path, run):
     assert figures["tokens"] == 29 * 10 - 1
     nats = figures["loss"] * figures["tokens"]
     assert figures["bits_per_byte"] == pytest.approx(nats / math.log(2) / 289)
+    refused = run("lm", "eval", lm, "--from", "text")
+    assert (refused.status, refused.out) == (1, "")
+    assert refused.complaint == "--from says how SOURCES are to be read: name some"
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("matplotlib"), reason="pictures are an extra")

@@ -10,6 +10,7 @@ from thresher.cli.lm_options import ModelFolder, TestSources
 from thresher.cli.lm_reading import joined, load_model
 from thresher.cli.options import Device, Field, Format, Json, Quiet
 from thresher.cli.output import print_line, rendered
+from thresher.errors import InputError
 
 if TYPE_CHECKING:
     from thresher.lm.evaluation import Evaluation
@@ -34,6 +35,8 @@ def evaluate(
     best on validation. The loss of some ranks is the mean over tokens of these
     ranks, each counted once; rank 1 was the most frequent in training.
     """
+    if from_ is not None and not sources:
+        raise InputError("--from says how SOURCES are to be read: name some")
     problems = Problems()
     learned = load_model(model, device=device)
     found = learned.test
