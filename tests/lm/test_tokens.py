@@ -184,7 +184,7 @@ def test_pairs_within_words_read_any_word(words):
 def test_words_are_kept_in_mind_up_to_a_limit(monkeypatch):
     tokens = learn_tokens("word-pairs", TEXT)
     expected = {word: tokens.encode_words([word])[0] for word in "the cat sat on a mat".split()}
-    monkeypatch.setattr("thresher.lm.tokens._MOST_KNOWN", 3)
+    monkeypatch.setattr("thresher.lm.byte_pairs._MOST_KNOWN", 3)
     for words in (["the", "cat"], ["sat", "on", "the"], ["a", "mat"], list(expected)):
         assert tokens.encode_words(words) == [expected[word] for word in words]
         assert len(tokens._known) <= 3 + len(words)
