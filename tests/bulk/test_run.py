@@ -236,6 +236,18 @@ def test_a_block_that_cannot_be_read_is_told_and_not_done(run, finder, tmp_path)
     assert run.begin([block]) == [block]
 
 
+def test_a_parquet_file_that_was_spoilt_is_told(run, finder, tmp_path):
+    path = tmp_path / "a.parquet"
+    parquet.write_table(pa.table({"text": [f"{TEXT} {i}" for i in range(99)]}), path)
+    content = path.read_bytes()
+    path.write_bytes(content[:4] + b"\xff" * 200 + content[204:])
+    [block] = planned([str(path)])
+    assert run.do(finder, block).failed.startswith(f"{path} rows 1 to 99: ")
+    path.write_bytes(content[:-60] + b"\xff" * 40 + content[-20:])
+    with pytest.raises(InputError, match="is not a readable Parquet file"):
+        planned([str(path)])
+
+
 def test_a_row_that_stops_the_finder_is_told_and_the_rest_goes_on(run, records, finder):
     class Nervous:
         def find(self, text, *, threshold=None):

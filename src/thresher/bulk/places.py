@@ -87,20 +87,19 @@ def find_places(sources: Iterable[str]) -> list[str]:
 
 
 def _meant_by(address: str) -> list[str]:
-    marks = [at for at, letter in enumerate(address) if letter in "*?["]
-    if not marks and _about(address).is_file:
+    if marks := [at for at, letter in enumerate(address) if letter in "*?["]:
+        folder = address[: marks[0]].rpartition("/")[0]
+        found = [name for name in names_under(folder) if fnmatchcase(name, address)]
+        if not found:
+            raise InputError(f"no file matches {address}")
+        return found
+    if _about(address).is_file:
         return [address]
-    if not marks:
-        known = tuple(suffix for each in SUFFIXES.values() for suffix in each)
-        under = [name for name in names_under(address) if name.removesuffix(".gz").endswith(known)]
-        if not under:
-            raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")
-        return under
-    folder = address[: marks[0]].rpartition("/")[0]
-    found = [name for name in names_under(folder) if fnmatchcase(name, address)]
-    if not found:
-        raise InputError(f"no file matches {address}")
-    return found
+    known = tuple(suffix for each in SUFFIXES.values() for suffix in each)
+    under = [name for name in names_under(address) if name.removesuffix(".gz").endswith(known)]
+    if not under:
+        raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")
+    return under
 
 
 def _about(name: str) -> Any:

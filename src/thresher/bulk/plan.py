@@ -60,5 +60,5 @@ def _parquet_rows(source: str) -> tuple[int, int]:
             about = file.metadata
             size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
             return about.num_rows, max(1, min(ROWS, BYTES * about.num_rows // max(size, 1)))
-    except ArrowException as error:
+    except (ArrowException, OSError) as error:
         raise InputError(f"{source} is not a readable Parquet file") from error

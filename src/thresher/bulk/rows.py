@@ -102,7 +102,7 @@ def _read_parquet(block: Block, text: str) -> Rows:
                     f"{block.source} has no column {text!r}; it has {', '.join(names)}"
                 )
             table = pa.Table.from_batches(list(_batches(file, start, end)), file.schema_arrow)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{block.source} rows {start + 1} to {end}: {error}") from error
     values = table.column(text).to_pylist()
     return _checked(

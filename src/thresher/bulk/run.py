@@ -80,9 +80,9 @@ class BulkRun:
         return [block for block in blocks if f"{block.number:05}" not in done]
 
     def do(self, finder: "EntityFinder", block: Block) -> Done:
-        """Find in a block and write what was found. A block that cannot be read is told.
+        """Find in a block and write what was found.
 
-        So is one whose rows do not go into the form.
+        A block that cannot be read, or whose rows do not go into the form, is told.
         """
         name = f"part-{block.number:05}.{self.form}"
         try:
