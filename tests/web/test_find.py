@@ -91,6 +91,7 @@ def test_a_model_is_chosen_by_name(client):
     assert post(client, text="x", model="again").json()["model"] == "again"
     names = [each["name"] for each in client.get("/models").json()["models"]]
     assert names == ["english", "again"]
+    assert client.get("/models").json()["most_bytes"] == 20_000
 
 
 def test_a_selector_is_chosen_by_number(finder, twofold):

@@ -282,6 +282,26 @@ def test_a_dropped_file_is_read(visit):
     assert visit.page.input_value("#text") == "Oslo\nis far."
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            b"x" * (SMALL + 1),
+            "notes.txt is larger than 20,000 bytes, which is all this server takes.",
+        ),
+        (b"Magda\0left", "notes.txt is not text in UTF-8."),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_and_never_shown(visit, content, told):
+    chosen = {"name": "notes.txt", "mimeType": "text/plain", "buffer": content}
+    visit.page.set_input_files("#file", chosen)
+    visit.page.wait_for_selector("#problem", state="visible")
+    assert visit.page.inner_text("#problem") == told
+    assert visit.page.input_value("#text") == ""
+    visit.type("Oslo is far.")
+    assert visit.page.is_hidden("#problem")
+
+
 def test_an_example_can_be_tried_and_cleared(visit):
     visit.page.click("#example")
     visit.page.wait_for_selector(".on")

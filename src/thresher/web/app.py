@@ -57,7 +57,7 @@ def create_app(
     )
     add_refusals(app)
     _add_finding(app, shelf, queue, metrics)
-    _add_status(app, shelf, metrics)
+    _add_status(app, shelf, metrics, most_bytes)
     _name_models(app, shelf)
     return app
 
@@ -116,7 +116,7 @@ def _files() -> dict[int | str, dict[str, Any]]:
     return {200: {"description": "The file", "content": {kind: {} for kind in kinds}}}
 
 
-def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
+def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics, most_bytes: int) -> None:
     @app.get("/models")
     async def models() -> Models:
         """The models that a request can name."""
@@ -128,7 +128,8 @@ def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics) -> None:
                     thresholds=[finder.threshold for finder in model.finders],
                 )
                 for model in shelf.models
-            ]
+            ],
+            most_bytes=most_bytes,
         )
 
     @app.get("/healthz")

@@ -151,9 +151,10 @@ class ModelInfo(BaseModel):
 
 
 class Models(BaseModel):
-    """The models of the server; the first is the default."""
+    """The models of the server; the first is the default. And how many bytes a request may have."""
 
     models: list[ModelInfo]
+    most_bytes: int
 
 
 class Health(BaseModel):

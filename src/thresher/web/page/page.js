@@ -171,6 +171,16 @@ function setThreshold(value) {
   remember();
 }
 
+/** A file is looked at before it is shown: a browser stands still over a line of megabytes. */
+async function openFile(file) {
+  if (file.size > state.mostBytes) {
+    const most = state.mostBytes.toLocaleString("en");
+    return tell(`${file.name} is larger than ${most} bytes, which is all this server takes.`);
+  }
+  const content = await file.text();
+  return content.includes("\0") ? tell(`${file.name} is not text in UTF-8.`) : setText(content);
+}
+
 const spanAt = (node) => state.found.spans[node.dataset.number];
 
 text.addEventListener("input", later);
@@ -183,7 +193,7 @@ by("clear").addEventListener("click", () => { setText(""); text.focus(); });
 by("example").addEventListener("click", () => setText(by("example-text").content.textContent));
 by("open").addEventListener("click", () => by("file").click());
 by("file").addEventListener("change", async ({ target }) => {
-  if (target.files[0]) await setText(await target.files[0].text());
+  if (target.files[0]) await openFile(target.files[0]);
   target.value = "";
 });
 by("downloads").addEventListener("click", ({ target }) => {
@@ -220,7 +230,7 @@ for (const name of ["dragover", "drop", "dragleave"]) {
 }
 document.addEventListener("drop", async ({ dataTransfer }) => {
   const [file] = dataTransfer.files;
-  await setText(file ? await file.text() : dataTransfer.getData("text"));
+  await (file ? openFile(file) : setText(dataTransfer.getData("text")));
 });
 
 // ---- starting ----
@@ -231,7 +241,8 @@ async function start() {
   text.value = kept.text ?? text.value;
   everyWord.checked = kept.every ?? false;
   try {
-    ({ models: state.models } = await (await fetch("models")).json());
+    const { models, most_bytes: mostBytes } = await (await fetch("models")).json();
+    Object.assign(state, { models, mostBytes });
   } catch {
     return tell("The server does not answer.");
   }
