@@ -79,6 +79,12 @@ def test_a_packed_file_is_one_block(tmp_path):
     assert texts_of([block]) == ["a", "b"]
 
 
+@pytest.mark.parametrize(("name", "line"), [("a.txt", b"Oslo"), ("a.jsonl", b'{"text": "Oslo"}')])
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, name, line):
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + line)
+    assert texts_of(planned([str(tmp_path / name)])) == ["Oslo"]
+
+
 def test_blocks_are_numbered_through_all_files(tmp_path):
     names = [str(tmp_path / name) for name in ("a.txt", "b.jsonl", "empty.txt")]
     for name, content in zip(names, ["one\n", json.dumps({"text": "two"}), ""], strict=True):

@@ -164,7 +164,7 @@ def _read_lines(block: Block, _text: str) -> Rows:
     places: list[str] = []
     problems: list[str] = []
     for place, line in _lines(block):
-        text = line.decode(errors="replace").rstrip("\r\n")
+        text = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
         if _UNKNOWN in text and _UNKNOWN.encode() not in line:
             problems.append(f"{place}: not valid UTF-8; its bad bytes are read as U+FFFD")
         records.append(
