@@ -2,6 +2,7 @@
 
 import json
 import math
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -181,6 +182,15 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
     state, data, settings = other()
     with pytest.raises(InputError, match="begun with other text or settings"):
         load_checkpoint(path, state, run_mark(state, data, settings))
+
+
+def test_a_run_is_marked_without_a_copy_of_its_tokens():
+    state, long = start(), TrainingData(torch.zeros(2**20).long(), DATA.validation, COUNTS)
+    tracemalloc.start()
+    run_mark(state, long, SETTINGS)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20  # of 2²³ bytes
 
 
 def test_a_broken_checkpoint_is_refused_and_a_missing_one_starts_anew(tmp_path):
