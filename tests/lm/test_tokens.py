@@ -110,7 +110,7 @@ def test_half_of_a_surrogate_pair_is_read_as_a_question_mark(kind):
     tokens = learn_tokens(kind, halved)
     assert tokens.to_json() == learn_tokens(kind, marked).to_json()
     assert tokens.to_json().encode()
-    assert tokens.encode(halved).tolist() == tokens.encode(marked).tolist()
+    assert tokens.decode(tokens.encode(halved)).count("?") == 10
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -31,7 +31,7 @@ class BytePairs(Tokens):
 
     def encode(self, text: str) -> Ids:
         """The tokens of a text. Lines are read apart, so memory stays within bounds."""
-        rows = self._tokenizer.encode_batch_fast(_lines(text))
+        rows = self._tokenizer.encode_batch_fast(list(_lines(text)))
         return np.fromiter((i for row in rows for i in row.ids), np.int64)
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -81,7 +81,7 @@ class WordPairs(BytePairs):
         """The tokens of a text: of each word in turn, and a line end after each sentence."""
         ids: list[int] = []
         end = self.line_end
-        for sentence in segment(encodable(text)):
+        for sentence in segment(text):
             for tokens in self.encode_words([word.text for word in sentence.words]):
                 ids += tokens
             ids.append(end)
@@ -124,6 +124,6 @@ def _readable(word: str, *, spelt: bool) -> str:
     return " " + encodable(romanised(folded) if spelt else folded)
 
 
-def _lines(text: str) -> list[str]:
+def _lines(text: str) -> Iterable[str]:
     """Lines with their ends, so that joining them gives the text back."""
-    return encodable(text).splitlines(keepends=True)
+    return map(encodable, text.splitlines(keepends=True))

@@ -117,7 +117,7 @@ class Words(Tokens):
 
 def words_of(text: str) -> Iterable[str]:
     """The words of all sentences."""
-    return (word.text for sentence in segment(encodable(text)) for word in sentence.words)
+    return (encodable(word.text) for sentence in segment(text) for word in sentence.words)
 
 
 def encodable(text: str) -> str:
