@@ -270,6 +270,12 @@ def test_a_string_is_no_list_of_texts_or_words(fitted):
         EntityFinder.fit("Anna lives in Paris.")
 
 
+@pytest.mark.parametrize("text", [None, float("nan"), b"Oslo"])
+def test_a_text_that_is_no_string_is_told(fitted, text):
+    with pytest.raises(InputError, match=f"a text is a string; got {type(text).__name__}"):
+        fitted.find(text)
+
+
 def test_a_sentence_without_words_is_refused(tiny):
     with pytest.raises(InputError, match="sentence 121 has no words; leave it out"):
         EntityFinder.fit_words([*sentences(), [], []], encoder=tiny)

@@ -103,6 +103,8 @@ def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
     group: list[tuple[str, list[Sentence]]] = []
     words = 0
     for text in texts:
+        if not isinstance(text, str):  # a table's missing value, say
+            raise InputError(f"a text is a string; got {type(text).__name__} {text!r}")
         sentences = segment(text)
         group.append((text, sentences))
         words += sum(len(sentence.words) for sentence in sentences)
