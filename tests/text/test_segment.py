@@ -74,7 +74,7 @@ def test_a_word_without_end_is_cut():
 @pytest.mark.parametrize(
     "piece",
     ["a", "a.", "aa.Ba", ".", '."', "http://", "a@", "a-", "🇫", "👩‍🔬", "\u0301", "我", "(", ". -",
-     "n't", "www.", "a.b/", ".\u200b", "a\n", "\n", "- ", "1,", "\x00"],
+     "n't", "www.", "a.b/", ".\u200b", "a\n", "\n", "- ", "1,", "\x00", ". "],
 )  # fmt: skip
 def test_time_grows_with_the_length_alone(piece):
     def once(length):
