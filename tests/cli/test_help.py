@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 
@@ -17,7 +18,8 @@ from thresher.text.corpus import _READERS as READERS
 from thresher.text.formats.labelled import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
-COMMANDS = ["", "find", "fit", "eval", "distill", "serve", *LM_COMMANDS]
+RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
+COMMANDS = ["", "find", "fit", "eval", "distill", "serve", *LM_COMMANDS, *RATIONALE_COMMANDS]
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -50,6 +52,12 @@ def test_help_fits_a_narrow_terminal(run, command, monkeypatch):
     assert shown.status == 0
     assert "Usage: thresher" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_flag_is_not_said_to_take_a_value(run, command):
+    told = re.findall(r"--(\S+) +<bool>", run(*command.split(), "--help").out)
+    assert set(told) <= {"help", "install-completion", "show-completion"}  # Typer's own
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -104,7 +104,10 @@ OutputLayer = Annotated[
 Untied = Annotated[
     bool,
     typer.Option(
-        "--untied", rich_help_panel=_MODEL, help="Vectors of its own for the output layer."
+        "--untied",
+        metavar="",
+        rich_help_panel=_MODEL,
+        help="Vectors of its own for the output layer.",
     ),
 ]
 
@@ -176,7 +179,10 @@ WeightDecay = Annotated[
 NoEmbeddingDecay = Annotated[
     bool,
     typer.Option(
-        "--no-embedding-decay", rich_help_panel=_LEARNING, help="Rows of tokens do not decay."
+        "--no-embedding-decay",
+        metavar="",
+        rich_help_panel=_LEARNING,
+        help="Rows of tokens do not decay.",
     ),
 ]
 LabelSmoothing = Annotated[

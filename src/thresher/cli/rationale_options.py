@@ -79,6 +79,7 @@ FromScratch = Annotated[
     bool,
     typer.Option(
         "--from-scratch",
+        metavar="",
         help="In joint mode, let the classifier learn nothing before there are gates.",
     ),
 ]

@@ -2,20 +2,14 @@
 
 import csv
 import json
-import os
 import re
-import subprocess
-import sys
 
-import pytest
 import torch
 
 from thresher.cli import rationale_options
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import MODES
-
-COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
 
 # fit
 
@@ -225,23 +219,7 @@ def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(
     assert json.loads(result.out)["rationale"]["texts"] == 19
 
 
-# Help
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_is_quick_and_fits_a_narrow_terminal(command):
-    told = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "thresher", *command.split(), "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"COLUMNS": "80"},
-    )
-    lines = told.stderr.splitlines()
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
-    assert "typer" in imported
-    assert not imported & {"torch", "transformers", "numpy"}
-    assert max(map(len, told.stdout.splitlines())) <= 80
+# options
 
 
 def test_the_choices_written_out_are_those_of_the_library():
