@@ -15,6 +15,7 @@ ENGLISH = [
     "It grew by 3.5 percent to $1.2bn. | Wait for example.com. | Then 2.0 came.",
     "Wait... maybe not. | And then... | Nothing.",
     "Well . . . what now? | Go.",
+    "Then . . .... | Nothing? .! | He went.",
     "What?! | No! | Really?",
     '"Go." | He left. | (She stayed.) | "Why?" she asked. | ‘Because.’ | Fine.',
     "“Sit down.” | “No.” | He stood [alone.] | End.",

@@ -16,9 +16,9 @@ from thresher.text.unspaced import LETTERS as UNSPACED
 # after them. A quote between two spaces after a stop closes, as in « Oui. » .
 _STOP = regex.compile(
     rf"""
-    (?<! [.…!?] ) (?! (?<= [.…!?] [ ] ) \. )   # in ". . . ." only the first begins a stop
+    (?<! [.…!?] ) (?: \G | (?<! [.…!?] [ ] ) | (?! \. ) )  # of ". . ." only the first begins one
     (?: (?P<sure> [\p{{SB=ST}}--[!?]] | ፡፡ ) [\p{{SB=ST}}\p{{SB=AT}}…]*+ [\p{{Pe}}\p{{Pf}}"']*+ \s*+
-      | (?P<stop> [!?\p{{SB=AT}}…]++ (?: [ ] \. )*+ )
+      | (?P<stop> [!?\p{{SB=AT}}…]++ (?: [ ] \. [!?\p{{SB=AT}}…]*+ )*+ )
         (?P<close> [\p{{SB=CL}}--\p{{Ps}}]*+ (?: [ \u00a0\u202f] [\p{{Pe}}\p{{Pf}}"'] (?= \s ) )?+ )
         (?: \p{{Cf}}*+ \s++
           | (?= [{UNSPACED}] )
