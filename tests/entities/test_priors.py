@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from thresher.entities.casing import Casing, casing
 from thresher.entities.priors import (
+    RARE,
     CasingPrior,
     ConstantPrior,
     ExpectationPrior,
@@ -101,7 +102,8 @@ def test_words_without_letters_and_addresses_are_no_entities():
 
 
 def test_rare_words_with_letters_have_the_rate_and_all_others_zero():
-    result = opinions(RarityPrior(STATISTICS, 0.3, most=2), "Ann zoe saw 77")
+    statistics = WordStatistics.of([["Ann", "saw"]] * RARE + [["saw", "77"]])
+    result = opinions(RarityPrior(statistics, 0.3), "ann zoe saw 77")
     np.testing.assert_allclose(result, [0.3, 0.3, 0, 0], rtol=1e-6)
 
 

@@ -18,6 +18,7 @@ from thresher.maths.expectations import maximum_entropy
 
 Opinions = NDArray[np.float32]
 NO_OPINION = float("nan")
+RARE = 3  # times in a text
 
 
 class Prior(Protocol):
@@ -107,17 +108,15 @@ class RepetitionPrior:
 
 @dataclass(frozen=True)
 class RarityPrior:
-    """Words seen at most `most` times in the text get `rate`; all others 0."""
+    """Words seen at most three times in the text get `rate`; all others 0."""
 
     statistics: WordStatistics
     rate: float
-    most: int = 3
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """`rate` for a rare word with letters."""
-        count = self.statistics.count
         return _flat(
-            self.rate if has_letters(word) and count[word.casefold()] <= self.most else 0.0
+            self.rate if _is_rare(word, self.statistics) else 0.0
             for words in sentences
             for word in words
         )
@@ -178,10 +177,14 @@ def _features(
     columns = {
         "capitalised": [each is Casing.CAPITAL for each in seen],
         "lower": [each is Casing.LOWER for each in seen],
-        "rare": [has_letters(word) and statistics.count[word.casefold()] <= 3 for word in words],
+        "rare": [_is_rare(word, statistics) for word in words],
         "repeated": repeated(sentences, statistics.ordinary_words()),
     }
     return {name: torch.tensor(column, dtype=torch.bool) for name, column in columns.items()}
+
+
+def _is_rare(word: str, statistics: WordStatistics) -> bool:
+    return has_letters(word) and statistics.count[word.casefold()] <= RARE
 
 
 def _flat(opinions: Iterable[float]) -> Opinions:
