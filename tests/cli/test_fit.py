@@ -125,20 +125,9 @@ def test_too_little_text_is_refused_and_leaves_nothing(run, tmp_path):
 
 
 def test_collapsed_gates_are_told(run, short_corpus, tmp_path):
-    result = run(
-        *[
-            "fit",
-            short_corpus,
-            "-o",
-            tmp_path / "m",
-            "--quiet",
-            "--contrast",
-            "0",
-            "--epochs",
-            "40",
-        ],
-        *["--expect", "capitalised=0.9", "--expect", "lower=0.9", "--selected", "0.9"],
-    )
+    rates = "--expect capitalised=0.9 --expect lower=0.9 --selected 0.9".split()
+    command = ["fit", short_corpus, "-o", tmp_path / "m", "--quiet", "--contrast", 0]
+    result = run(*command, "--epochs", 40, *rates)
     assert result.status == 0
     assert result.complaint.startswith("warning: the gates have collapsed")  # once
 
