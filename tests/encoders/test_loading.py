@@ -55,7 +55,7 @@ def test_a_folder_that_is_missing_is_one_line(tmp_path):
 def test_an_empty_folder_is_one_line(tmp_path):
     with pytest.raises(InputError, match="cannot load the encoder") as raised:
         load_encoder(str(tmp_path), device="cpu")
-    one_line(raised)
+    assert one_line(raised).endswith("the folder has no config.json")
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])

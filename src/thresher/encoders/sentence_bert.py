@@ -172,6 +172,8 @@ class SentenceBert:
 
 
 def _load(name: str) -> tuple[Any, Any]:
+    if Path(name).is_dir() and not (Path(name) / "config.json").is_file():
+        raise InputError(f"cannot load the encoder {name!r}: the folder has no config.json")
     try:
         with _no_progress_bar():
             tokenizer = AutoTokenizer.from_pretrained(name, use_fast=True)
