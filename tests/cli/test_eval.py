@@ -89,6 +89,13 @@ def test_the_table_shows_the_same_figures(run, gold, model):
     assert run("eval", gold, "--model", model, "--quiet").out in shown.out
 
 
+def test_one_sentence_is_counted_as_one(run, model, tmp_path):
+    gold = tmp_path / "gold.conll"
+    gold.write_text("Magda B-PER\nleft O\n", encoding="utf-8")
+    told = run("eval", gold, "--model", model).out
+    assert told.startswith("1 sentence, 2 words, 1 span; threshold ")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

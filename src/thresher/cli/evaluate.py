@@ -8,7 +8,7 @@ import typer
 
 from thresher.cli.models import load_finder
 from thresher.cli.options import Device, Json, Model, Quiet, Threshold
-from thresher.cli.output import figures_table, print_line, rendered
+from thresher.cli.output import figures_table, print_line, rendered, several
 from thresher.cli.progress import shown
 from thresher.cli.values import completing, one_of
 
@@ -85,5 +85,5 @@ def evaluate(
 
 
 def _about(counts: Mapping[str, int], threshold: float) -> str:
-    amounts = ", ".join(f"{amount:,} {name}" for name, amount in counts.items())
+    amounts = ", ".join(several(amount, name.removesuffix("s")) for name, amount in counts.items())
     return f"{amounts}; threshold {threshold:.2f}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from thresher.cli.lm_options import ModelFolders, ReportFolder
 from thresher.cli.lm_reading import load_model
 from thresher.cli.options import Json, Quiet
-from thresher.cli.output import print_line
+from thresher.cli.output import print_line, several
 from thresher.cli.progress import shown
 from thresher.errors import InputError
 
@@ -41,7 +41,8 @@ def report(
     if as_json:
         print_line(json.dumps({"report": str(output), "models": list(read), "files": files}))
     elif not quiet:
-        print_line(f"{output / 'report.md'}: {len(read)} models, {len(files) - 1} files beside it")
+        amounts = f"{several(len(read), 'model')}, {several(len(files) - 1, 'file')} beside it"
+        print_line(f"{output / 'report.md'}: {amounts}")
 
 
 def _names(folders: Sequence[Path]) -> list[str]:

@@ -63,6 +63,11 @@ def print_line(text: str) -> None:
         write(f"{text}\n")
 
 
+def several(count: int, noun: str) -> str:
+    """1 model, 2 models."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
+
+
 def rendered(picture: RenderableType) -> str:
     """What Rich makes of a table, as text for `print_line`."""
     console = Console()
