@@ -311,6 +311,18 @@ def test_a_frozen_fit_keeps_the_classifier_s_answers_not_the_labels(bag, learned
     assert torch.equal(*found)
 
 
+def test_a_classifier_that_is_there_reads_no_whole_texts_before_it_learns_further(
+    bag, learned, classifier
+):
+    progress = Notes()
+    settings = RationaleSettings(mode="joint", hidden=32, steps=2, checks=1, **SHARE)
+    fit_rationales(
+        learned.texts, learned.labels, bag, label_names=("bad", "good"), settings=settings,
+        classifier=copy.deepcopy(classifier), progress=progress,
+    )  # fmt: skip
+    assert list(progress.stages) == ["words", "gates"]
+
+
 def test_too_few_texts_and_a_single_label_are_refused(bag, learned):
     few = type(learned)(learned.texts[:19], learned.labels[:19], learned.gold[:19])
     with pytest.raises(InputError, match="19 texts are too few to learn from; give 20"):

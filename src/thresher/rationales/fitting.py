@@ -62,7 +62,7 @@ def fit_rationales(
     learn, held_out = split(len(texts), share=settings.held_out, seed=settings.seed)
     reader = Reader(encoder, settings.gates_at)
     targets = labels
-    if settings.mode == "joint" and not settings.head_start:
+    if settings.mode == "joint" and (classifier is not None or not settings.head_start):
         classifier = classifier or _untrained(encoder, len(label_names), settings)
     else:
         whole = text_vectors(reader, texts, progress=progress.stage("texts", len(texts)))
