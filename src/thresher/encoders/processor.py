@@ -2,7 +2,6 @@
 
 import faulthandler
 import os
-import resource
 import signal
 import time
 import warnings
@@ -73,6 +72,8 @@ def _try(trial: Callable[[], bool]) -> None:
     """Ends the process: with 0 if the trial comes out well, without a word if it does not."""
     status = 1
     try:
+        import resource  # noqa: PLC0415 (only where there is `fork`)
+
         faulthandler.disable()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         torch.set_num_threads(1)
