@@ -49,6 +49,16 @@ def test_what_is_written_far_away_is_found_and_read_there(far):
         assert find_places([f"{far}/{name}"]) == [f"{far}/{name}"]
 
 
+@pytest.mark.parametrize(
+    "pattern", ["*.txt", "*/*.txt", "**/*.txt", "deep/**/*.txt", "d?ep/*", "[ab].*", "*/er/c.txt"]
+)
+def test_a_pattern_means_far_away_what_it_means_here(tmp_path, pattern):
+    for name in ("a.txt", "b.md", "c.txt", "deep/a.txt", "deep/er/c.txt", "dep/a.txt"):
+        write_whole(str(tmp_path / name), b"Oslo")
+    here = find_places([f"{tmp_path}/{pattern}"])
+    assert find_places([f"file://{tmp_path}/{pattern}"]) == [f"file://{name}" for name in here]
+
+
 def test_an_address_with_nothing_there_is_told(far):
     with pytest.raises(InputError, match="no file matches"):
         find_places([f"{far}/deep/*.parquet"])

@@ -5,7 +5,7 @@ the like are where each system looks for them: S3's in AWS_ACCESS_KEY_ID, AWS_EN
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -89,7 +89,8 @@ def find_places(sources: Iterable[str]) -> list[str]:
 def _meant_by(address: str) -> list[str]:
     if marks := [at for at, letter in enumerate(address) if letter in "*?["]:
         folder = address[: marks[0]].rpartition("/")[0]
-        found = [name for name in names_under(folder) if fnmatchcase(name, address)]
+        parts = address.split("/")
+        found = [name for name in names_under(folder) if _matches(name.split("/"), parts)]
         if not found:
             raise InputError(f"no file matches {address}")
         return found
@@ -100,6 +101,15 @@ def _meant_by(address: str) -> list[str]:
     if not under:
         raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")
     return under
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Whether a name fits a pattern as `Path.glob` has it: ** is any number of folders."""
+    if not parts or not pattern:
+        return not parts and not pattern
+    if pattern[0] == "**":
+        return any(_matches(parts[at:], pattern[1:]) for at in range(len(parts)))
+    return fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def _about(name: str) -> Any:
