@@ -1,6 +1,7 @@
 """Files for Prodigy, doccano, Label Studio and readers of IOB2: written, and read back."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -175,6 +176,18 @@ def test_a_span_covers_every_word_it_touches_and_ends_with_its_sentence():
     assert [" ".join(words[a:b]) for a, b in first.spans] == ["Anna - Lena", "left ."]
     assert (second.words[second.spans[0][0]], second.spans) == ("Oslo", ((0, 1),))
     assert (first.labels, second.labels, first.line) == (("PER", "X"), ("X",), 7)
+
+
+def test_a_long_text_with_many_spans_takes_time_by_its_length_alone():
+    def seconds(count):
+        text = "Marie left Paris. " * count
+        spans = [Span(18 * i, 18 * i + 5, "Marie", 1) for i in range(count)]
+        tagged = TaggedText(text, tuple(spans), ("PER",) * count)
+        start = time.process_time()
+        assert [each.spans for each in tagged.sentences()] == [((0, 1),)] * count
+        return time.process_time() - start
+
+    assert seconds(2000) < 8 * seconds(500) + 0.5  # 4 times if linear, 16 if quadratic
 
 
 def test_two_spans_in_one_word_become_one():

@@ -34,10 +34,18 @@ class TaggedText:
 
     def sentences(self) -> list[TaggedSentence]:
         """The same in words: a span covers every word that it touches, and ends with a sentence."""
-        return [self._tagged(sentence) for sentence in segment(self.text)]
+        starts = [span.start for span in self.spans]
+        ends = [span.end for span in self.spans]
+        return [
+            self._tagged(
+                sentence,
+                slice(bisect_right(ends, sentence.start), bisect_left(starts, sentence.end)),
+            )
+            for sentence in segment(self.text)
+        ]
 
-    def _tagged(self, sentence: Sentence) -> TaggedSentence:
-        touched = list(self._touched(sentence))
+    def _tagged(self, sentence: Sentence, within: slice) -> TaggedSentence:
+        touched = list(self._touched(sentence, within))
         return TaggedSentence(
             tuple(word.text for word in sentence.words),
             tuple((start, end) for start, end, _ in touched),
@@ -45,11 +53,11 @@ class TaggedText:
             line=self.number,
         )
 
-    def _touched(self, sentence: Sentence) -> Iterator[tuple[int, int, str]]:
+    def _touched(self, sentence: Sentence, within: slice) -> Iterator[tuple[int, int, str]]:
         starts = [word.start for word in sentence.words]
         ends = [word.end for word in sentence.words]
         done = 0
-        for span, label in zip(self.spans, self.labels, strict=True):
+        for span, label in zip(self.spans[within], self.labels[within], strict=True):
             first = max(done, bisect_right(ends, span.start))
             done = max(first, bisect_left(starts, span.end))
             if first < done:
