@@ -45,6 +45,7 @@ def test_a_saved_model_predicts_as_before(tmp_path, tokens, causal):
     made = fit(tokens=tokens, shape=dataclasses.replace(SMALL, causal=causal))
     made.write(tmp_path / "model")
     read = LearnedModel.read(tmp_path / "model")
+    assert not read.model.training
     ids = torch.from_numpy(made.tokens.encode(text(20)))
     before, after = (evaluate(each.model, each.task, ids).figures() for each in (made, read))
     assert before == after

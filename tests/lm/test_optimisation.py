@@ -49,7 +49,7 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
     assert rates[:10] == pytest.approx([0.2 * k for k in range(1, 11)])
     assert rates[10] == 2.0
     assert rates[60] == pytest.approx((2.0 + 0.2) / 2)
-    assert rates[110] == pytest.approx(0.2)
+    assert rates[110] == learning_rate(160, settings) == pytest.approx(0.2)
     assert all(a > b for a, b in itertools.pairwise(rates[10:]))
 
 

@@ -20,11 +20,18 @@ def test_the_parts_are_the_text_in_their_shares(text):
 
 
 def test_cuts_are_at_line_ends_where_there_are_some():
-    text = "a line of text\n" * 1000
+    text = "a line of text\n" * 1003  # neither cut would be at one by itself
     parts = split_text(text)
     assert parts.train.endswith("text\n")
     assert parts.validation.startswith("a line")
     assert parts.test.startswith("a line")
+
+
+def test_a_part_smaller_than_a_line_is_a_line():
+    text = ("a line of text " * 5 + "\n") * 1003
+    parts = split_text(text, validation=0.0001, test=0.2)
+    assert parts.validation == text[:76]
+    assert parts.train + parts.validation + parts.test == text
 
 
 @pytest.mark.parametrize("text", ["a", "ab", " " * 100 + "a"])

@@ -60,6 +60,16 @@ def test_half_precision_is_widened_as_in_the_loss():
     torch.testing.assert_close(measured.loss, losses[target >= 0])
 
 
+def test_autocast_changes_nothing():
+    hidden, weight, target, margin = random_case()
+    single = hidden.float(), weight.float(), target
+    expected = linear_selfish_statistics(*single, margin=margin)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        measured = linear_selfish_statistics(*single, margin=margin)
+    for field in FIELDS:
+        assert torch.equal(getattr(measured, field), getattr(expected, field))
+
+
 def test_a_margin_is_as_precise_as_the_hidden_states():
     """In float32 .7 is less than in float64, and 0 ≥ .7 − .7 would not survive."""
     hidden = torch.tensor([[0.7]], dtype=torch.float64)

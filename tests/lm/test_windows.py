@@ -27,6 +27,10 @@ def test_a_masked_evaluation_covers_the_text_and_is_the_same_every_time():
     for left, right in zip(first, second, strict=True):
         assert torch.equal(left.input, right.input)
         assert torch.equal(left.target, right.target)
+    hidden = torch.cat([batch.target != IGNORED for batch in first])
+    assert len(hidden[:-1].unique(dim=0)) > 5  # other places in other windows
+    alone = torch.cat([batch.target for batch in task.evaluation_batches(IDS, size=1)])
+    assert torch.equal(alone, torch.cat([batch.target for batch in first]))
     predicted = torch.cat([batch.target[batch.target != IGNORED] for batch in first])
     assert len(predicted.unique()) == len(predicted)
     assert 30 < len(predicted) < 75

@@ -9,10 +9,10 @@ from thresher.lm.targets import readable
 def thresholds(target_logit: Tensor, margin: float | Tensor) -> Tensor:
     """z_target − margin in at least float32, so that half precision moves no token across it.
 
-    target_logit: (…)   margin: a number, or (…)   returns: (…), with no gradient
+    target_logit: (…)   margin: a number, or (…)   returns: (…)
     """
     precise = torch.promote_types(target_logit.dtype, torch.float32)
-    return target_logit.detach().to(precise) - margin
+    return target_logit.to(precise) - margin
 
 
 @torch.no_grad()
