@@ -186,7 +186,7 @@ def test_a_report_compares_models(lm, novel, tmp_path, run):
     assert "gradient-roles.svg" in summary["files"]
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
     assert all(f"| {name} |" in text for name in summary["models"])
-    assert "report.md: 1 models" in run("lm", "report", lm, "-o", tmp_path / "one").out
+    assert "report.md: 1 model, 4 files" in run("lm", "report", lm, "-o", tmp_path / "one").out
 
 
 def test_a_sample_begins_with_its_prompt_and_follows_from_the_seed(lm, run):
