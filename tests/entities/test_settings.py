@@ -4,7 +4,7 @@ import pytest
 
 from thresher.entities.objectives import GATES_AT
 from thresher.entities.selector import PARAMETER_RANGES
-from thresher.entities.settings import COLLAPSED_ABOVE, COLLAPSED_BELOW, Settings
+from thresher.entities.settings import Settings
 from thresher.errors import InputError
 
 
@@ -52,7 +52,3 @@ def test_settings_cannot_be_changed_nor_given_by_position():
         Settings().epochs = 7
     with pytest.raises(TypeError):
         Settings("stretched")
-
-
-def test_a_share_of_one_percent_to_sixty_is_no_collapse():
-    assert (COLLAPSED_BELOW, COLLAPSED_ABOVE) == (0.01, 0.60)

@@ -58,6 +58,9 @@ def wave(k, width=16):
         ({"kind": "low", "cutoff": 0.25}, {0, 1, 2}),
         ({"kind": "high", "cutoff": 0.25}, {3, 4, 5, 6, 7, 8}),
         ({"kind": "band", "cutoff": 0.25, "upper": 0.5}, {3, 4}),
+        ({"kind": "low", "cutoff": 0}, {0}),
+        ({"kind": "high", "cutoff": 0}, {1, 2, 3, 4, 5, 6, 7, 8}),
+        ({"kind": "low", "cutoff": 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8}),
     ],
 )
 def test_a_filter_keeps_exactly_the_waves_within_its_cut_offs(options, kept):
