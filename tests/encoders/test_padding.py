@@ -85,3 +85,14 @@ def test_padding_is_computed_only_where_rows_are_together(together: int, compute
     encode = Running()
     encoded_by_length(encode, batch, tokens_together=together)
     assert encode.computed == computed
+
+
+def test_what_is_beside_the_tokens_is_cut_as_they_are() -> None:
+    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], room=8, overlap=2)
+
+    def encode(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:
+        return torch.stack([ids, word], -1)
+
+    got = encoded_by_length(encode, batch, batch.word, tokens_together=1)
+    inside = batch.mask.bool()
+    assert torch.equal(got[inside], torch.stack([batch.ids, batch.word], -1)[inside])

@@ -98,28 +98,29 @@ def _windows(
 
 
 def encoded_by_length(
-    encode: Callable[[Tensor, Tensor], Tensor],
+    encode: Callable[..., Tensor],
     batch: TokenBatch,
-    *,
+    *beside: Tensor,
     tokens_together: int | None = None,
 ) -> Tensor:
-    """Equal to `encode(batch.ids, batch.mask)` where the mask is 1; elsewhere anything.
+    """Equal to `encode(batch.ids, batch.mask, *beside)` where the mask is 1; elsewhere anything.
 
     Windows of like length are encoded together and cut to the longest of them, so that little is
     computed for padding.
 
-    encode: ids and mask, (windows, tokens), to vectors, (windows, tokens, width)
+    encode: ids, mask and what is beside them, (windows, tokens), to (windows, tokens, width)
     """
+    given = (batch.ids, batch.mask, *beside)
     lengths = batch.mask.sum(1).cpu().numpy()
     hidden: Tensor | None = None
     for rows in of_like_length(lengths, tokens_together or most_together(batch.ids.device)):
         longest = int(lengths[rows].max())
         index = torch.from_numpy(rows).to(batch.ids.device)
-        encoded = encode(batch.ids[index, :longest], batch.mask[index, :longest])
+        encoded = encode(*(each[index, :longest] for each in given))
         if hidden is None:
             hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])
         hidden[index, :longest] = encoded
-    return encode(batch.ids, batch.mask) if hidden is None else hidden
+    return encode(*given) if hidden is None else hidden
 
 
 def most_together(device: torch.device) -> int:

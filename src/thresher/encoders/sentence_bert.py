@@ -158,12 +158,14 @@ class SentenceBert:
             raise InputError(f"{self._name} has attention in layers 1 to {layers}; got {layer}")
         if last not in self._twins:
             self._twins[last] = attending_twin(self._model, last)
-        output = self._twins[last](
-            input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True
-        )
-        chosen = output.attentions if layer is None else output.attentions[-1:]
-        shares = [incoming_and_outgoing(weights, batch.word) for weights in chosen]
-        return torch.stack(shares).mean(0)
+
+        def attended(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:
+            output = self._twins[last](input_ids=ids, attention_mask=mask, output_attentions=True)
+            chosen = output.attentions if layer is None else output.attentions[-1:]
+            shares = [incoming_and_outgoing(weights, word) for weights in chosen]
+            return torch.stack(shares).mean(0)
+
+        return encoded_by_length(attended, batch, batch.word)
 
     def _closed_embedding(self) -> Tensor:
         """The mask token's embedding, or the mean of all where there is no mask token."""

@@ -1,7 +1,7 @@
 """Entities of raw text, found with no labels."""
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Self
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.loading import device_or_best
@@ -76,7 +77,7 @@ class EntityFinder(TextFinder, HubModel):
         else:
             encoder = model.static.to(device_or_best(device))
         model = model.checked_for(encoder)
-        return cls(encoder if exact else _faster(encoder, model), model)
+        return cls(encoder if exact else _faster(encoder, model.ranges), model)
 
     @classmethod
     def fit(
@@ -116,6 +117,8 @@ class EntityFinder(TextFinder, HubModel):
             raise InputError("processes that learn together need a work folder in common")
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
+        ranges = _input_ranges(encoder, sentences)
+        encoder = _faster(encoder, ranges)
         settings = settings or Settings()
         beliefs = (beliefs or Beliefs()).settled(sentences, common=encoder.common_words)
         with tempfile.TemporaryDirectory() as temporary:
@@ -129,8 +132,7 @@ class EntityFinder(TextFinder, HubModel):
                 progress=progress or SilentProgress(),
             )
         model = FinderModel.fitted(encoder, fitted, settings, beliefs, sentences)
-        model = replace(model, ranges=_input_ranges(encoder, sentences))
-        return cls(_faster(encoder, model), model)
+        return cls(encoder, replace(model, ranges=ranges))
 
     def distill(
         self,
@@ -233,15 +235,15 @@ class EntityFinder(TextFinder, HubModel):
         return rows
 
 
-def _input_ranges(encoder: Encoder, sentences: Document) -> dict[str, torch.Tensor]:
+def _input_ranges(encoder: Encoder, sentences: Document) -> dict[str, Tensor]:
     """How large the encoder's numbers get on some of the sentences, if it can make use of that."""
     if not isinstance(encoder, EightBitEncoder):
         return {}
     return encoder.input_ranges(sentences[:: max(1, len(sentences) // _LOOKED_AT)])
 
 
-def _faster(encoder: Encoder, model: FinderModel) -> Encoder:
+def _faster(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:
     """The encoder in eight bits, where that is allowed and works."""
-    if not model.ranges or encoder.device.type != "cpu" or not eight_bits_work():
+    if not ranges or encoder.device.type != "cpu" or not eight_bits_work():
         return encoder
-    return encoder.in_eight_bits(model.ranges) if isinstance(encoder, EightBitEncoder) else encoder
+    return encoder.in_eight_bits(ranges) if isinstance(encoder, EightBitEncoder) else encoder

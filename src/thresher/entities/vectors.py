@@ -16,7 +16,7 @@ from thresher.entities.features import Features
 from thresher.entities.processes import ALONE, Processes
 from thresher.errors import InputError
 
-TOKENS_PER_BATCH = 4096
+_WORDS_PER_BATCH = 4096
 _COUNTED = 1024  # sentences tokenised at a time to count their subwords
 
 
@@ -125,7 +125,7 @@ def cache_vectors(
         _new_file(path, (len(units.word), features.width(encoder)))
     processes.wait()
     vectors: np.memmap[Any, np.dtype[np.float16]] = np.lib.format.open_memmap(path, mode="r+")
-    batches = batches_by_length(sentences, words_per_batch=TOKENS_PER_BATCH)
+    batches = batches_in_order(sentences, words_per_batch=_WORDS_PER_BATCH)
     for number, indices in enumerate(batches):
         if number % processes.count == processes.rank:
             encoded = features.read(encoder, [sentences[i] for i in indices])
