@@ -99,7 +99,7 @@ def described_by(folder: Path) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError) as error:
+    except _MISFITS as error:
         reason = " ".join(str(error).splitlines()) or type(error).__name__
         raise InputError(f"{folder / CONFIG} does not describe a model: {reason}") from error
 
