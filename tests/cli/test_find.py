@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import sys
 from itertools import count
 
@@ -125,6 +126,14 @@ def test_conll_of_raw_text_has_the_spans_of_jsonl(run, notes, model):
     ]
     [record] = records(run("find", notes, "--model", model).out)
     assert [word for word, tag, _ in rows if tag == "B-ENT"] == [s[2] for s in spans_of(record)]
+
+
+def test_html_names_each_source_once(run, tmp_path, model):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text('{"text": "Oslo."}\n' * 2, encoding="utf-8")
+    page = run("find", tmp_path, "--to", "html", "--model", model).out
+    assert page.count("<p dir=") == 4
+    assert re.findall("<h2>(.*)</h2>", page) == [str(tmp_path / f"{name}.jsonl") for name in "ab"]
 
 
 def test_html_marks_the_same_names(run, notes, model):

@@ -97,6 +97,12 @@ def test_a_page_shows_the_text_and_marks_the_spans():
     assert "b" not in page.tags
 
 
+def test_a_heading_stands_above_its_text():
+    page = "".join(to_html([("one", [], "<a> & b"), ("two", [])]))
+    assert page.count("<h2>") == 1
+    assert '<h2>&lt;a&gt; &amp; b</h2>\n<p dir="auto">one</p>' in page
+
+
 def test_a_page_needs_no_other_file_and_knows_the_dark():
     page = "".join(to_html([(TEXT, SPANS)]))
     assert "prefers-color-scheme: dark" in page

@@ -1,16 +1,14 @@
 """Labels and rationales as JSONL, HTML or for the eye: pieces of text, as they are found."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from thresher.cli.highlight import heading, highlight, safe, terminal
 from thresher.rationales.labelled import LabelledText
-from thresher.text.annotations import Span
 from thresher.text.formats.html import to_html
 from thresher.text.formats.jsonl import to_jsonl
 
@@ -62,16 +60,13 @@ class Explain:
 
     def html(self) -> Iterator[str]:
         """One page, each text under its label."""
-        headings: deque[str] = deque()
-
-        def documents() -> Iterator[tuple[str, Sequence[Span]]]:
-            for document, found in self.explained():
-                headings.append(f"<h2>{_escaped(found.label)} {found.probability:.2f}</h2>\n")
-                yield document.text, found.spans
-
-        for piece in to_html(documents(), title="Rationales"):
-            yield "".join(headings) + piece
-            headings.clear()
+        return to_html(
+            (
+                (document.text, found.spans, f"{found.label} {found.probability:.2f}")
+                for document, found in self.explained()
+            ),
+            title="Rationales",
+        )
 
     def terminal(self) -> Iterator[str]:
         """Coloured text under its label, under the name of its source where that changes."""
@@ -105,7 +100,3 @@ class Explain:
         labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())
         texts = "text" if self.texts == 1 else "texts"
         return f"{self.texts:,} {texts}: {labels}"
-
-
-def _escaped(label: str) -> str:
-    return escape(label.encode("utf-8", "replace").decode())

@@ -10,11 +10,12 @@ from thresher.cli.highlight import highlighted
 from thresher.text.corpus import Document
 from thresher.text.formats.conll import to_conll, to_iob2
 from thresher.text.formats.doccano import to_doccano
-from thresher.text.formats.html import to_html
+from thresher.text.formats.html import Shown, to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
 from thresher.text.formats.records import Content
+from thresher.text.sources import spoken_name
 
 if TYPE_CHECKING:
     from thresher.entities.finder import Reading
@@ -64,8 +65,8 @@ class Find:
         )
 
     def html(self) -> Iterator[str]:
-        """One page."""
-        return to_html((document.text, spans) for document, spans in self.spans())
+        """One page, texts under the name of their source where that changes."""
+        return to_html(_under_their_sources(self.spans()))
 
     def terminal(self) -> Iterator[str]:
         """Coloured text."""
@@ -101,6 +102,16 @@ class Find:
             "label-studio": self.label_studio,
         }
         return forms[form]()
+
+
+def _under_their_sources(found: Iterable[Found]) -> Iterator[Shown]:
+    source = None
+    for document, spans in found:
+        if document.source == source:
+            yield document.text, spans
+        else:
+            source = document.source
+            yield document.text, spans, spoken_name(source)
 
 
 def _place(document: Document) -> Content:

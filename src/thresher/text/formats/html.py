@@ -19,7 +19,8 @@ _HEAD = """<!doctype html>
 }}
 body {{ max-width: 44rem; margin: 2rem auto; padding: 0 1rem;
   font: 1.05rem/1.7 system-ui, sans-serif; background: var(--page); color: var(--ink); }}
-p {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
+h2 {{ margin: 2rem 0 0; font-size: 1.1rem; overflow-wrap: anywhere; }}
+p {{ white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; }}
 mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
   background: rgb(var(--mark) / calc(.12 + .58 * var(--score))); }}
 </style>
@@ -33,13 +34,18 @@ _FOOT = "</body>\n</html>\n"
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-def to_html(
-    documents: Iterable[tuple[str, Sequence[Span]]], *, title: str = "Entities"
-) -> Iterator[str]:
-    """The pieces of a page: a paragraph a text, each span the brighter the higher its score."""
+Shown = tuple[str, Sequence[Span]] | tuple[str, Sequence[Span], str]
+
+
+def to_html(documents: Iterable[Shown], *, title: str = "Entities") -> Iterator[str]:
+    """The pieces of a page: a paragraph a text, each span the brighter the higher its score.
+
+    documents: texts with their spans, and a heading where there is something to say above one
+    """
     yield _HEAD.format(title=_safe(title))
-    for text, spans in documents:
-        yield f'<p dir="auto">{"".join(_highlighted(text, spans))}</p>\n'
+    for text, spans, *headings in documents:
+        above = "".join(f"<h2>{_safe(heading)}</h2>\n" for heading in headings)
+        yield f'{above}<p dir="auto">{"".join(_highlighted(text, spans))}</p>\n'
     yield _FOOT
 
 
