@@ -178,6 +178,15 @@ def test_every_token_of_a_long_sentence_is_counted_once(causal):
     assert found.sum() < 20 * sum(map(len, pieces))
 
 
+def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatch):
+    reader = CausalReader(causal, name="x")
+    sentences = [WORDS, SHORT, WORDS * 9, [], SHORT * 2]
+    together = reader.surprisal(sentences)
+    monkeypatch.setattr("thresher.encoders.surprisal._TOKENS_AT_ONCE", 1)
+    torch.testing.assert_close(reader.surprisal(sentences), together, **CLOSE)
+    assert (together > 0).all()
+
+
 def test_surprisal_of_nothing_is_nothing(causal):
     assert CausalReader(causal, name="x").surprisal([[], []]).shape == (0,)
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher.encoders.padding import padded_batch
+from thresher.encoders.padding import of_like_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.windows import windows
 from thresher.errors import InputError
@@ -59,10 +59,10 @@ class CausalReader:
         A sentence longer than the context is read in pieces, each word in the first that has it.
         """
         found = np.zeros(sum(map(len, sentences)), dtype=np.float32)
-        rows = sorted(self._windows(sentences), key=lambda row: len(row[0]))
-        most = max(1, _TOKENS_AT_ONCE // max((len(ids) for ids, _ in rows), default=1))
-        for low in range(0, len(rows), most):
-            ids, word = zip(*rows[low : low + most], strict=True)
+        rows = list(self._windows(sentences))
+        lengths = np.array([len(ids) for ids, _ in rows], dtype=np.int64)
+        for together in of_like_length(lengths, _TOKENS_AT_ONCE):
+            ids, word = zip(*(rows[row] for row in together), strict=True)
             batch = padded_batch(ids, word, [0] * len(ids), [], pad=self._tokens.line_end)
             losses, owners = self._losses(batch.to(self._model.device))
             np.add.at(found, owners, losses)
