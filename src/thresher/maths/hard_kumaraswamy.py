@@ -111,13 +111,8 @@ class KumaraswamyGate(Distribution, ABC):
         """z of u, elementwise."""
 
 
-class ThresholdedGate(KumaraswamyGate):
-    """z = 1[u > t] in the forward pass; the gradient of u in the backward pass.
-
-    P(z = 1) = 1 − F(t) = (1 − tᵃ)ᵇ. Samples are exactly 0 or 1.
-    """
-
-    support = constraints.boolean
+class _CutGate(KumaraswamyGate):
+    """A gate that is open where u > threshold."""
 
     def __init__(
         self,
@@ -127,7 +122,18 @@ class ThresholdedGate(KumaraswamyGate):
         threshold: float = 0.5,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(a, b, opening=_checked_threshold(threshold), validate_args=validate_args)
+        if not 0 < threshold < 1:
+            raise ValueError(f"a threshold must lie strictly between 0 and 1; got {threshold}")
+        super().__init__(a, b, opening=threshold, validate_args=validate_args)
+
+
+class ThresholdedGate(_CutGate):
+    """z = 1[u > t] in the forward pass; the gradient of u in the backward pass.
+
+    P(z = 1) = 1 − F(t) = (1 − tᵃ)ᵇ. Samples are exactly 0 or 1.
+    """
+
+    support = constraints.boolean
 
     def log_prob(self, value: Tensor) -> Tensor:
         """log P(z = value), value 0 or 1."""
@@ -215,20 +221,10 @@ class StretchedGate(KumaraswamyGate):
         return (z - self.lower) / (self.upper - self.lower)
 
 
-class ContinuousGate(KumaraswamyGate):
+class ContinuousGate(_CutGate):
     """z = u, never exactly 0 or 1; counted as open where u > t."""
 
     support = constraints.unit_interval
-
-    def __init__(
-        self,
-        a: Tensor | float,
-        b: Tensor | float,
-        *,
-        threshold: float = 0.5,
-        validate_args: bool | None = None,
-    ) -> None:
-        super().__init__(a, b, opening=_checked_threshold(threshold), validate_args=validate_args)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The log density of u."""
@@ -285,9 +281,3 @@ def _kl_continuous(p: ContinuousGate, q: ContinuousGate) -> Tensor:
 register_kl(ThresholdedGate, ThresholdedGate)(_kl_thresholded)  # type: ignore[no-untyped-call]
 register_kl(StretchedGate, StretchedGate)(_kl_stretched)  # type: ignore[no-untyped-call]
 register_kl(ContinuousGate, ContinuousGate)(_kl_continuous)  # type: ignore[no-untyped-call]
-
-
-def _checked_threshold(threshold: float) -> float:
-    if not 0 < threshold < 1:
-        raise ValueError(f"a threshold must lie strictly between 0 and 1; got {threshold}")
-    return threshold
