@@ -92,6 +92,8 @@ def rarity_scores(sentences: Document) -> Scorer:
     N is the number of its passages of 20 sentences, n of those with the word.
     """
     statistics = WordStatistics.of(sentences)
+    if not statistics.total_passages:
+        raise InputError("inverse document frequency needs raw text; there are no sentences")
     most = math.log(statistics.total_passages + 1)
 
     def score(document: Document) -> list[Scores]:
@@ -103,8 +105,6 @@ def rarity_scores(sentences: Document) -> Scorer:
             for words in document
         ]
 
-    if not statistics.total_passages:
-        raise InputError("inverse document frequency needs raw text; there are no sentences")
     return score
 
 
