@@ -17,6 +17,7 @@ ENGLISH = [
     "Well . . . what now? | Go.",
     "Then . . .... | Nothing? .! | He went.",
     "What?! | No! | Really?",
+    "Was it Acme Inc? | Nobody knew. | Ask the Dr! | Smith did.",
     '"Go." | He left. | (She stayed.) | "Why?" she asked. | ‘Because.’ | Fine.',
     "“Sit down.” | “No.” | He stood [alone.] | End.",
     "So do I. | World War I. | Germany lost.",
