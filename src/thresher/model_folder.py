@@ -92,6 +92,10 @@ def kind_in(folder: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
+# What a part of another kind, size or name gives where it is put in.
+_MISFITS = (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError)
+
+
 @contextlib.contextmanager
 def described_by(folder: Path) -> Iterator[None]:
     """While a model is put together from its parts: one line for what does not fit."""
