@@ -70,7 +70,7 @@ def _words() -> list[str]:
     parts = [about, "\n".join(lines), *_of_all(rows.get("default", {}))]
     if "of_bare_encoder" in rows.get("default", {}):
         parts.append(
-            "Measured turn by turn, the built-in model runs at "
+            "Measured turn by turn, the best of ten, the built-in model runs at "
             f"{rows['default']['of_bare_encoder']:.1%} of the speed of its encoder alone."
         )
     return [*parts, *([f"Not measured: {missing}."] if missing else [])]
