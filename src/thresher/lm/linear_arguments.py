@@ -1,35 +1,28 @@
-"""What the margin loss from hidden states and its statistics may be given: one check for all."""
+"""Whether hidden states, the weight of an output layer and targets go together."""
 
 from torch import Tensor
 
-from thresher.lm.logit_scale import check_scale
-from thresher.lm.survivors import check_margin
 from thresher.lm.targets import check_targets
 
 
-def check_linear_arguments(
+def check_linear(
     input: Tensor,
     weight: Tensor,
     target: Tensor,
-    *,
-    margin: float | Tensor,
-    bias: Tensor | None,
+    bias: Tensor | None = None,
     class_weight: Tensor | None = None,
+    *,
     ignore_index: int,
-    temperature: float,
-    softcap: float | None,
     wait: bool = False,
 ) -> None:
     """Raise unless these go together, as the docstring of `linear_selfish_cross_entropy` says.
 
-    wait: look at targets and margins on any device, not on the CPU alone; the host waits for it
+    wait: look at targets on any device, not on the CPU alone; the host waits for it
     """
     if not (input.is_floating_point() and weight.is_floating_point()):
         dtypes = f"{input.dtype} and {weight.dtype}"
         raise TypeError(f"input and weight must hold floating-point numbers, got {dtypes}")
     _check_shapes(input, weight, target, {"bias": bias, "class_weight": class_weight})
-    check_scale(temperature, softcap)
-    check_margin(margin, target.shape, wait=wait)
     check_targets(target, weight.shape[0], ignore_index=ignore_index, wait=wait)
 
 

@@ -8,8 +8,10 @@ from torch import Tensor
 
 from thresher.lm.kernels import chunked
 from thresher.lm.kernels.products import wide_products
-from thresher.lm.linear_arguments import check_linear_arguments
+from thresher.lm.linear_arguments import check_linear
+from thresher.lm.logit_scale import check_scale
 from thresher.lm.reductions import reduce_rows, row_counts
+from thresher.lm.survivors import check_margin
 from thresher.lm.targets import check_label_smoothing
 
 # So little is done before the many kernels of the other implementation are launched.
@@ -45,17 +47,9 @@ def linear_selfish_cross_entropy(
     target: (positions,)   margin: a number, or one for each position
     returns: () or, with `reduction="none"`, (positions,)
     """
-    check_linear_arguments(
-        input,
-        weight,
-        target,
-        margin=margin,
-        bias=bias,
-        class_weight=class_weight,
-        ignore_index=ignore_index,
-        temperature=temperature,
-        softcap=softcap,
-    )
+    check_linear(input, weight, target, bias, class_weight, ignore_index=ignore_index)
+    check_margin(margin, target.shape)
+    check_scale(temperature, softcap)
     check_label_smoothing(label_smoothing)
     rows = _implementation(implementation, input, weight).row_losses(
         input,

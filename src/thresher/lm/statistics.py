@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from thresher.lm.kernels.chunked import TILE_ELEMENTS
-from thresher.lm.linear_arguments import check_linear_arguments
+from thresher.lm.linear_arguments import check_linear
 from thresher.lm.logit_scale import check_scale, scale_logits
 from thresher.lm.popularity import Group
 from thresher.lm.survivors import below_threshold, check_margin, rows_of_margin
@@ -117,17 +117,9 @@ def linear_selfish_statistics(
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
     """
-    check_linear_arguments(
-        input,
-        weight,
-        target,
-        margin=margin,
-        bias=bias,
-        ignore_index=ignore_index,
-        temperature=temperature,
-        softcap=softcap,
-        wait=True,
-    )
+    check_linear(input, weight, target, bias, ignore_index=ignore_index, wait=True)
+    check_margin(margin, target.shape, wait=True)
+    check_scale(temperature, softcap)
     if isinstance(margin, Tensor):
         margin = margin.to(input.device)
     precise = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)

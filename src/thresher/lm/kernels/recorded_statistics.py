@@ -9,8 +9,10 @@ from torch import Tensor
 from thresher.lm.kernels import sparse
 from thresher.lm.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.kernels.row_groups import row_groups
-from thresher.lm.linear_arguments import check_linear_arguments
+from thresher.lm.linear_arguments import check_linear
+from thresher.lm.logit_scale import check_scale
 from thresher.lm.statistics import RowStatistics
+from thresher.lm.survivors import check_margin
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,9 @@ def recorded_statistics(
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
     """
-    check_linear_arguments(
-        input,
-        weight,
-        target,
-        margin=margin,
-        bias=bias,
-        ignore_index=ignore_index,
-        temperature=temperature,
-        softcap=softcap,
-        wait=True,
-    )
+    check_linear(input, weight, target, bias, ignore_index=ignore_index, wait=True)
+    check_margin(margin, target.shape, wait=True)
+    check_scale(temperature, softcap)
     tokens = target.masked_fill(target == ignore_index, -1).int()
     layer = Layer(
         *sparse.factors(input, weight),
