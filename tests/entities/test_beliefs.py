@@ -75,3 +75,14 @@ def test_names_of_cldr_are_places_and_languages_of_one_word(locale, known, unkno
 def test_a_language_that_cldr_does_not_know_is_an_error(locale):
     with pytest.raises(InputError, match="CLDR has no language"):
         cldr_names(locale)
+
+
+def test_a_name_is_a_name_even_if_listed_as_none():
+    beliefs = Beliefs(names=frozenset(["may"]))
+    assert "may" not in beliefs.not_names
+    assert "june" in beliefs.not_names
+
+
+def test_an_unknown_prior_names_the_choices():
+    with pytest.raises(InputError, match="unknown prior 'rare'; choose from casing"):
+        Beliefs(priors=("rare",))

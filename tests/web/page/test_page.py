@@ -1,105 +1,15 @@
-"""The page in a real browser. Skipped where there is none, unless THRESHER_BROWSER=required."""
+"""What the page does."""
 
 import json
-import os
-import shutil
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from thresher.text import read_conll, read_labelled
-from thresher.web import page
-from thresher.web.app import create_app
-from thresher.web.shelf import Shelf
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TEXT = (
     "🎉👩‍🔬 Marie Curie moved to Paris. Nobody knew why Albert Einstein had left Marie Curie alone."
 )
-SMALL = 20_000  # bytes that the server reads
-
-
-@pytest.fixture(scope="module")
-def executable() -> str:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if found is None:
-        reason = f"there is no browser: looked for {', '.join(BROWSERS)}"
-        if os.environ.get("THRESHER_BROWSER") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    return found
-
-
-@pytest.fixture(scope="module")
-def address(finder, twofold) -> Iterator[str]:
-    app = create_app(Shelf({"english": finder, "twofold": twofold}), most_bytes=SMALL)
-    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", access_log=False)
-    server = uvicorn.Server(config)
-    with config.bind_socket() as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True
-        thread.join()
-
-
-@pytest.fixture(scope="module")
-def browser(executable):
-    playwright = pytest.importorskip("playwright.sync_api")
-    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
-    with playwright.sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=executable, args=quiet)
-        yield launched
-        launched.close()
-
-
-class Visit:
-    """A page that is being looked at, and all that it did."""
-
-    def __init__(self, page, address: str) -> None:
-        self.page = page
-        self.asked: list[str] = []
-        self.complaints: list[str] = []
-        self.errors_are_expected = False
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: self.complaints.append("a dialog"))
-        page.on("console", self._note)
-        page.goto(address)
-
-    def _note(self, message) -> None:
-        if message.type in {"error", "warning"} and not self.errors_are_expected:
-            self.complaints.append(message.text)
-
-    def finds(self) -> int:
-        return sum(url.endswith("/find") for url in self.asked)
-
-    def type(self, text: str) -> None:
-        self.page.fill("#text", text)
-        self.page.wait_for_function("read => shown.textContent === read", arg=text)
-
-    def entities(self) -> list[str]:
-        return self.page.locator("#shown .on").all_text_contents()
-
-    def slide_to(self, threshold: float) -> None:
-        self.page.fill("#threshold", str(threshold))
-
-
-@pytest.fixture(scope="module")
-def context(browser):
-    return browser.new_context(viewport={"width": 1280, "height": 760}, reduced_motion="reduce")
-
-
-@pytest.fixture
-def visit(context, address) -> Iterator[Visit]:
-    visit = Visit(context.new_page(), address)
-    yield visit
-    visit.page.close()
-    assert visit.complaints == []
-    assert all(url.startswith((address, "blob:")) for url in visit.asked)
 
 
 def texts(spans) -> list[str]:
@@ -286,7 +196,7 @@ def test_a_dropped_file_is_read(visit):
     ("content", "told"),
     [
         (
-            b"x" * (SMALL + 1),
+            b"x" * 20_001,
             "notes.txt is larger than 20,000 bytes, which is all this server takes.",
         ),
         (b"Magda\0left", "notes.txt is not text in UTF-8."),
@@ -313,7 +223,7 @@ def test_an_example_can_be_tried_and_cleared(visit):
 
 def test_a_text_that_is_too_long_is_told_and_the_page_goes_on(visit):
     visit.errors_are_expected = True
-    visit.page.fill("#text", "word " * SMALL)
+    visit.page.fill("#text", "word " * 20_000)
     visit.page.wait_for_selector("#problem", state="visible")
     assert "larger than 20,000 bytes" in visit.page.inner_text("#problem")
     visit.type(TEXT)
@@ -322,7 +232,7 @@ def test_a_text_that_is_too_long_is_told_and_the_page_goes_on(visit):
 
 def test_a_cleared_page_neither_waits_nor_complains(visit):
     visit.errors_are_expected = True
-    visit.page.fill("#text", "word " * SMALL)
+    visit.page.fill("#text", "word " * 20_000)
     visit.page.wait_for_selector("#problem", state="visible")
     visit.page.route("**/find", lambda route: None)  # which is never answered
     visit.page.fill("#text", "Oslo is far.")
@@ -343,72 +253,3 @@ def test_a_busy_server_is_asked_again(visit):
     visit.type("Oslo is far.")
     assert visit.entities() == ["Oslo"]
     assert visit.finds() == 2
-
-
-CONTRAST = """() => {
-    const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
-        .map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-    const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
-    const over = ([r, g, b, a = 1], back) => [r, g, b].map((c, i) => a * c + (1 - a) * back[i]);
-    const back = (node) => node === document.documentElement ? [255, 255, 255]
-        : over(parts(getComputedStyle(node).backgroundColor), back(node.parentElement));
-    return [...document.querySelectorAll(".on .word, .bar, footer p, button:enabled, #status")]
-        .map((node) => {
-            const [a, b] = [light(parts(getComputedStyle(node).color)), light(back(node))];
-            return [node.textContent.trim(), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
-        });
-}"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_what_is_behind_them(visit, scheme):
-    """By the 4.5 that WCAG asks for, the deepest shades among them."""
-    visit.page.emulate_media(color_scheme=scheme)
-    visit.type(TEXT)
-    measured = visit.page.evaluate(CONTRAST)
-    assert len(measured) > 10
-    assert [each for each in measured if each[1] < 4.5] == []
-
-
-def test_light_and_dark_are_followed(visit):
-    def paper():
-        return visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
-
-    visit.page.emulate_media(color_scheme="light")
-    light = paper()
-    visit.page.emulate_media(color_scheme="dark")
-    assert paper() != light
-
-
-def test_each_paragraph_begins_at_its_own_side(visit):
-    visit.type("مرحبا بكم جميعا\nMarie Curie left.")
-    shown, name = (visit.page.locator(place).bounding_box() for place in ("#shown", ".on"))
-    assert name["x"] < shown["x"] + 50
-
-
-def test_the_label_of_the_box_to_tick_stays_beside_it(visit):
-    visit.page.set_viewport_size({"width": 375, "height": 700})
-    visit.type(TEXT * 8)  # many candidates take room
-    label = visit.page.locator("label:has(#every-word)").bounding_box()
-    assert label["height"] < 1.7 * 16  # one line
-
-
-def test_nothing_hides_the_example_on_a_small_screen(visit):
-    visit.page.set_viewport_size({"width": 320, "height": 568})
-    cut, example = (visit.page.locator(each).bounding_box() for each in ("#cut", "#example"))
-    assert cut["y"] >= example["y"] + example["height"]
-
-
-def test_nothing_sticks_out_of_a_narrow_screen(visit):
-    visit.type(TEXT + " " + "x" * 300)
-    for width in (768, 390, 320):
-        visit.page.set_viewport_size({"width": width, "height": 700})
-        visit.page.click(".on >> nth=1")
-        assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
-        visit.page.click("#details .close")
-
-
-def test_the_page_is_small():
-    files = [file for file in Path(page.__file__).parent.iterdir() if file.is_file()]
-    assert sum(file.stat().st_size for file in files) < 30_000

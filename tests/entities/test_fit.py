@@ -1,0 +1,263 @@
+"""Fitting a finder, saving and loading it, going on with a run that was stopped."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from thresher.encoders.processor import eight_bits_work
+from thresher.entities import finder as finder_module
+from thresher.entities.beliefs import Beliefs
+from thresher.entities.finder import EntityFinder
+from thresher.entities.settings import Settings
+from thresher.errors import InputError
+
+NAMES = ["Anna", "Boris", "Chiara", "Dmitri", "Elena", "Farid"]
+VERBS = ["met", "saw", "called", "thanked"]
+
+
+def sentences(count: int = 120) -> list[list[str]]:
+    """Made-up sentences in which names, and only names, are capitalised inside."""
+    chance = np.random.default_rng(0)
+    starts = [["Then", "the", "child"], ["The", "child", "then"]]
+    return [
+        [*starts[i % 2], chance.choice(VERBS), chance.choice(NAMES), "again", "."]
+        for i in range(count)
+    ]
+
+
+@pytest.fixture(scope="module")
+def fitted(new_tiny):
+    return EntityFinder.fit_words(
+        sentences(),
+        encoder=new_tiny(),
+        settings=Settings(epochs=20, sentences_per_batch=16, learning_rate=0.01),
+    )
+
+
+def test_fitting_learns_the_names(fitted):
+    rows = fitted.find_words([["then", "the", "child", "met", "chiara", "again", "."]])
+    assert [(c.start, c.end) for c in rows[0]] == [(4, 5)]
+    assert len(fitted.find_words(sentences(5))) == 5
+
+
+def test_the_same_seed_gives_the_same_model(tiny, tmp_path):
+    for name in ("a", "b"):
+        EntityFinder.fit_words(
+            sentences(), encoder=tiny, settings=Settings(epochs=2, seed=3, contrast_share=0.5)
+        ).save(tmp_path / name)
+    for file in ("selector.safetensors", "config.json", "ordinary.txt"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_another_seed_gives_another_model(tiny, tmp_path):
+    for seed in (0, 1):
+        EntityFinder.fit_words(
+            sentences(), encoder=tiny, settings=Settings(epochs=1, seed=seed)
+        ).save(tmp_path / str(seed))
+    weights = [(tmp_path / name / "selector.safetensors").read_bytes() for name in "01"]
+    assert weights[0] != weights[1]
+
+
+def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
+    fitted.save(tmp_path / "model")
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: fitted.encoder)
+    again = EntityFinder.load(tmp_path / "model")
+    before, after = (each.read(sentences(5)) for each in (fitted, again))
+    for left, right in zip(before, after, strict=True):
+        assert np.array_equal(left.scores, right.scores)
+        assert left.candidates == right.candidates
+    assert again.threshold == fitted.threshold
+
+
+def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(tiny, "common_words", frozenset())
+    text = [*sentences(), *[["in", "May", "2018", "it", "rained"]] * 6]
+    dated = EntityFinder.fit_words(
+        text, encoder=tiny, settings=Settings(contrast=0.0, epochs=1), beliefs=Beliefs(dates=True)
+    )
+    assert dated.model.ordinary is None
+    assert dated.model.dates == {"may", "it"}
+    assert "may" not in dated.model.not_names
+    dated.save(tmp_path / "model")
+    monkeypatch.setattr(finder_module, "load_encoder", lambda *_, **__: tiny)
+    again = EntityFinder.load(tmp_path / "model")
+    assert (again.model.ordinary, again.model.dates) == (None, {"may", "it"})
+    words = [["Elena", "came", "in", "May", "2018"]]
+    np.testing.assert_array_equal(again.read(words)[0].scores, dated.read(words)[0].scores)
+    assert dated.read(words)[0].scores[4] > 0
+
+
+def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_path):
+    known = {word.casefold() for words in sentences() for word in words}
+    folder = new_bert(sorted(known), width=32, layers=2, mask=True, apart=True)
+    finder = EntityFinder.fit_words(sentences(), encoder=str(folder), settings=Settings(epochs=2))
+    assert len(finder.model.ranges) == 4 * finder.encoder.layer  # linear layers
+    finder.save(tmp_path / "model")
+    again = EntityFinder.load(tmp_path / "model", device="cpu")
+    exact = EntityFinder.load(tmp_path / "model", device="cpu", exact=True)
+    of_all = [np.concatenate(each.gate_scores(sentences(20))) for each in (finder, again, exact)]
+    np.testing.assert_array_equal(of_all[0], of_all[1])
+    difference = np.abs(of_all[0] - of_all[2]).max()
+    assert 0 < difference < 0.05 if eight_bits_work() else difference == 0
+
+
+def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, minilm, monkeypatch):
+    fitted.save(tmp_path / "model")
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: minilm)
+    with pytest.raises(InputError, match="width 8; tiny gives 384"):
+        EntityFinder.load(tmp_path / "model")
+
+
+def test_known_names_and_stated_rates_are_believed(tiny):
+    beliefs = Beliefs(priors=("none",), names=frozenset(["child"]), rates={"capitalised": 0.9})
+    finder = EntityFinder.fit_words(
+        sentences(),
+        encoder=tiny,
+        settings=Settings(epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast=0.0),
+        beliefs=beliefs,
+    )
+    gates = finder.gates([["then", "the", "child", "met", "chiara", "again", "."]]).prob_open()
+    assert gates[2] > 0.8
+    assert gates[5] < 0.6
+
+
+def test_too_little_text_is_refused(tiny):
+    with pytest.raises(InputError, match="5 words are too few"):
+        EntityFinder.fit(["Anna met Boris again."], encoder=tiny)
+
+
+def test_a_small_text_is_read_until_the_gates_have_moved(tiny):
+    notes: list[str] = []
+
+    class Notes:
+        def stage(self, name, total):
+            return lambda steps: None
+
+        def note(self, message):
+            notes.append(message)
+
+    finder = EntityFinder.fit_words(
+        sentences(60), encoder=tiny, settings=Settings(contrast=0.0), progress=Notes()
+    )
+    opened = finder.gates(sentences(20)).prob_open().reshape(20, 7)
+    assert opened[:, 4].mean() > 2 * opened[:, [3, 5, 6]].mean()
+    assert notes == ["420 words are few to learn from: expect a rough model below 20,000"]
+
+
+def test_a_sentence_without_words_is_refused(tiny):
+    with pytest.raises(InputError, match="sentence 121 has no words; leave it out"):
+        EntityFinder.fit_words([*sentences(), [], []], encoder=tiny)
+
+
+class Stops:
+    """Interrupts learning once more than a share of it is done."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def stage(self, name, total):
+        done = 0
+
+        def count(steps):
+            nonlocal done
+            done += steps
+            if name == "learning" and done > self.share * total:
+                raise KeyboardInterrupt
+
+        return count
+
+    def note(self, message):
+        assert "collapsed" not in message
+
+
+def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
+    chosen = Settings(epochs=3, contrast_share=0.5)
+    straight = EntityFinder.fit_words(sentences(), encoder=tiny, settings=chosen)
+    with pytest.raises(KeyboardInterrupt):  # in the second epoch
+        EntityFinder.fit_words(
+            sentences(), encoder=tiny, settings=chosen, work=tmp_path, progress=Stops(0.5)
+        )
+    tiny.read.clear()
+    resumed = EntityFinder.fit_words(
+        sentences(), encoder=tiny, settings=chosen, work=tmp_path, resume=True
+    )
+    for name, value in straight.model.selector.state_dict().items():
+        assert torch.equal(value, resumed.model.selector.state_dict()[name])
+    assert resumed.model.trust == straight.model.trust
+
+
+def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):
+    given = {"encoder": tiny, "settings": Settings(epochs=1), "work": tmp_path}
+    EntityFinder.fit_words(sentences(), **given)
+    with pytest.raises(KeyboardInterrupt):  # before anything is saved
+        EntityFinder.fit_words(sentences(90), **given, progress=Stops(0))
+    resumed = EntityFinder.fit_words(sentences(90), **given, resume=True)
+    assert resumed.model.learned_from["sentences"] == 90
+
+
+def test_resuming_with_other_text_is_refused(tiny, tmp_path):
+    EntityFinder.fit_words(sentences(), encoder=tiny, settings=Settings(epochs=1), work=tmp_path)
+    with pytest.raises(InputError, match="begun with other text or settings"):
+        EntityFinder.fit_words(
+            sentences(90), encoder=tiny, settings=Settings(epochs=1), work=tmp_path, resume=True
+        )
+
+
+class TestBrokenFolders:
+    @pytest.fixture
+    def folder(self, fitted, tmp_path):
+        fitted.save(tmp_path / "model")
+        return tmp_path / "model"
+
+    def refused(self, folder):
+        with pytest.raises(InputError) as caught:
+            EntityFinder.load(folder)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
+
+    def test_missing(self, tmp_path):
+        assert "there is no model folder" in self.refused(tmp_path / "nowhere")
+
+    def test_not_a_model(self, tmp_path):
+        assert "has no config.json" in self.refused(tmp_path)
+
+    @pytest.mark.parametrize("name", ["selector.safetensors", "ordinary.txt"])
+    def test_incomplete(self, folder, name):
+        (folder / name).unlink()
+        assert "is incomplete" in self.refused(folder)
+
+    @pytest.mark.parametrize("name", ["selector.safetensors", "ordinary.txt"])
+    def test_changed(self, folder, name):
+        with (folder / name).open("ab") as file:
+            file.write(b"\0")
+        assert "was changed after the model was saved" in self.refused(folder)
+
+    def test_from_another_version(self, folder):
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
+        assert "has format 99; this version reads format 1" in self.refused(folder)
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            (
+                {"entity": 1},
+                "config.json does not describe a model: there are 1 selectors; entity is 1",
+            ),
+            ({"entity": -1}, "entity is -1"),
+            ({"threshold": 41}, "a threshold lies in [0, 1], not 41.0"),
+            ({"threshold": "high"}, "could not convert"),
+            ({"trust": {"capital": None}}, "float"),
+        ],
+    )
+    def test_a_description_of_no_model(self, folder, changes, told):
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, **changes}))
+        assert told in self.refused(folder)
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"format": 1}'])
+    def test_no_description(self, folder, content):
+        (folder / "config.json").write_bytes(content)
+        assert "config.json" in self.refused(folder)

@@ -1,0 +1,94 @@
+"""The page in a real browser. Skipped where there is none, unless THRESHER_BROWSER=required."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+
+from thresher.web.app import create_app
+from thresher.web.shelf import Shelf
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def executable() -> str:
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        reason = f"there is no browser: looked for {', '.join(BROWSERS)}"
+        if os.environ.get("THRESHER_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(finder, twofold) -> Iterator[str]:
+    app = create_app(Shelf({"english": finder, "twofold": twofold}), most_bytes=20_000)
+    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", access_log=False)
+    server = uvicorn.Server(config)
+    with config.bind_socket() as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def browser(executable):
+    playwright = pytest.importorskip("playwright.sync_api")
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=executable, args=quiet)
+        yield launched
+        launched.close()
+
+
+class Visit:
+    """A page that is being looked at, and all that it did."""
+
+    def __init__(self, page, address: str) -> None:
+        self.page = page
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.errors_are_expected = False
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("dialog", lambda dialog: self.complaints.append("a dialog"))
+        page.on("console", self._note)
+        page.goto(address)
+
+    def _note(self, message) -> None:
+        if message.type in {"error", "warning"} and not self.errors_are_expected:
+            self.complaints.append(message.text)
+
+    def finds(self) -> int:
+        return sum(url.endswith("/find") for url in self.asked)
+
+    def type(self, text: str) -> None:
+        self.page.fill("#text", text)
+        self.page.wait_for_function("read => shown.textContent === read", arg=text)
+
+    def entities(self) -> list[str]:
+        return self.page.locator("#shown .on").all_text_contents()
+
+    def slide_to(self, threshold: float) -> None:
+        self.page.fill("#threshold", str(threshold))
+
+
+@pytest.fixture(scope="module")
+def context(browser):
+    return browser.new_context(viewport={"width": 1280, "height": 760}, reduced_motion="reduce")
+
+
+@pytest.fixture
+def visit(context, address) -> Iterator[Visit]:
+    visit = Visit(context.new_page(), address)
+    yield visit
+    visit.page.close()
+    assert visit.complaints == []
+    assert all(url.startswith((address, "blob:")) for url in visit.asked)
