@@ -15,7 +15,10 @@ def refuse(problem: str) -> None:
     raise InputError(problem)
 
 
+_NEAR = 0.7  # of a word in common; less is a common ending, as in missing.txt and long.txt
+
+
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """The end of a message about a word that is none of the choices: the one that is near."""
-    near = get_close_matches(word, list(choices), n=1)
+    near = get_close_matches(word, list(choices), n=1, cutoff=_NEAR)
     return f"; did you mean {near[0]}?" if near else ""

@@ -249,6 +249,14 @@ class TestSources:
         with pytest.raises(InputError, match="no files were given"):
             read_texts([])
 
+    def test_a_common_ending_does_not_make_a_name_near(self):
+        write("notes.txt", "x")
+        with pytest.raises(InputError, match=r"no such file: note.txt; did you mean notes.txt\?$"):
+            read_texts(["note.txt"])
+        write("long.txt", "x")
+        with pytest.raises(InputError, match=r"no such file: missing.txt$"):
+            read_texts(["missing.txt"])
+
     def test_an_unknown_format_is_refused_with_the_choices(self):
         with pytest.raises(
             InputError,
