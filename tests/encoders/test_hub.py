@@ -1,0 +1,91 @@
+"""Encoders of the Hub are asked for once, by a deadline, and kept; no network is used here."""
+
+import shutil
+import time
+
+import pytest
+from huggingface_hub import HfApi, constants
+from huggingface_hub.errors import RepositoryNotFoundError
+
+from thresher.encoders import DEFAULT_ENCODER, hub, load_encoder, loading
+from thresher.errors import InputError
+
+REVISION = "a" * 40
+
+
+@pytest.fixture
+def cache(monkeypatch, tmp_path):
+    """Where downloads are kept: nothing at first."""
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def asked(monkeypatch, cache):
+    """The deadlines of the questions that the Hub, out of reach, was asked."""
+    deadlines = []
+
+    def unreachable(self, name, *, timeout=None, **_):
+        deadlines.append(timeout)
+        raise ConnectionError
+
+    monkeypatch.setattr(HfApi, "model_info", unreachable)
+    return deadlines
+
+
+def keep(cache, name, folder):
+    """Put a folder where an earlier download of that name would be."""
+    place = cache / f"models--{name.replace('/', '--')}"
+    shutil.copytree(folder, place / "snapshots" / REVISION)
+    (place / "refs").mkdir()
+    (place / "refs" / "main").write_text(REVISION)
+
+
+def test_an_unknown_name_out_of_reach_is_one_line_at_once(asked):
+    began = time.monotonic()
+    with pytest.raises(InputError, match=r"'unknown/name'.* cannot be reached; give a fold"):
+        load_encoder("unknown/name", device="cpu")
+    assert time.monotonic() - began < 10  # asking for each file, and again, takes a minute
+    assert asked == [10]
+
+
+@pytest.mark.parametrize("name", ["one/two/three", "a name", "/nowhere/at/all"])
+def test_what_cannot_be_a_name_is_told(cache, name):
+    with pytest.raises(InputError, match="no such folder, and the Hub has no such names; give"):
+        load_encoder(name, device="cpu")
+
+
+def test_a_model_that_the_hub_does_not_have_is_told(cache, monkeypatch):
+    def missing(*_, **__):
+        raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
+
+    monkeypatch.setattr(HfApi, "model_info", missing)
+    with pytest.raises(InputError, match="the Hub has no such model; give a folder, or a model"):
+        hub.downloaded("someone/nothing")
+
+
+def test_what_was_downloaded_serves_out_of_reach(asked, cache, tiny_folder):
+    keep(cache, "some/name", tiny_folder)
+    encoder = load_encoder("some/name", device="cpu")
+    assert (encoder.name, encoder.width) == ("some/name", 8)
+
+
+def test_what_the_hub_has_is_downloaded_without_pickles(cache, monkeypatch, tmp_path):
+    downloads = []
+    monkeypatch.setattr(HfApi, "model_info", lambda *_, **__: object())
+    monkeypatch.setattr(
+        hub, "snapshot_download", lambda name, **given: downloads.append((name, given)) or tmp_path
+    )
+    assert hub.downloaded("some/name") == tmp_path
+    [(name, given)] = downloads
+    assert (name, given["local_files_only"]) == ("some/name", False)
+    assert not any(pattern.endswith((".bin", ".pt", "*")) for pattern in given["allow_patterns"])
+
+
+def test_a_wrong_layer_of_the_default_encoder_from_the_hub_is_told_as_one(
+    asked, cache, tiny_folder, monkeypatch
+):
+    monkeypatch.setattr(loading, "find_spec", lambda name: None)
+    keep(cache, DEFAULT_ENCODER, tiny_folder)
+    with pytest.raises(InputError, match="has layers 1 to 2; got layer 9"):
+        load_encoder(layer=9, device="cpu")
