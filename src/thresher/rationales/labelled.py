@@ -1,16 +1,15 @@
 """Labelled texts from JSONL, CSV and TSV files; a record that cannot be used is told and passed."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thresher.errors import InputError
+from thresher.errors import InputError, Report, refuse
 from thresher.rationales.records import FORMATS, Record, read_records, record_format
-from thresher.text.sources import find_sources, open_source, spoken_name
+from thresher.text.sources import find_sources, open_source, spoken_names
 
-Report = Callable[[str], None]
 Bounds = tuple[int, int]
 
 
@@ -63,7 +62,7 @@ def read_labelled(
     if fields.label is not None and "lines" in formats:
         name = names[formats.index("lines")]
         raise InputError(f"{name} has lines without labels; give jsonl, csv or tsv")
-    return _texts(names, formats, fields, on_problem or _fail)
+    return _texts(names, formats, fields, on_problem or refuse)
 
 
 def _texts(
@@ -78,8 +77,7 @@ def _texts(
                 found = True
                 yield text
     if not found:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise InputError(f"no text in {spoken_name(names[0])}{more}")
+        raise InputError(f"no text in {spoken_names(names)}")
 
 
 def _usable(
@@ -159,7 +157,3 @@ def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
 
 def _no_field(field: str, record: dict[str, Any]) -> str:
     return f"no field {field!r}; it has {', '.join(map(str, record)) or 'none'}"
-
-
-def _fail(message: str) -> None:
-    raise InputError(message)

@@ -15,7 +15,7 @@ from thresher.text.sources import (
     find_sources,
     format_of,
     open_source,
-    spoken_name,
+    spoken_names,
 )
 from thresher.text.words import Sentence, segment
 
@@ -85,8 +85,7 @@ def _documents(
                 raise
             on_problem(str(error))
     if not found:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        raise InputError(f"no text in {spoken_name(names[0])}{more}")
+        raise InputError(f"no text in {spoken_names(names)}")
 
 
 def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:

@@ -3,7 +3,7 @@
 import gzip
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, cast
@@ -29,6 +29,12 @@ def format_of(name: str) -> str:
 def spoken_name(name: str) -> str:
     """What to call a source when a user is told of it."""
     return "standard input" if name == STANDARD_INPUT else name
+
+
+def spoken_names(names: Sequence[str]) -> str:
+    """The same for several: the first, and how many there are besides."""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return spoken_name(names[0]) + more
 
 
 def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
