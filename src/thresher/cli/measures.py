@@ -17,7 +17,7 @@ from thresher.errors import InputError
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.conll import read_conll
 from thresher.text.formats.labelled import read_labelled
-from thresher.text.sources import find_sources
+from thresher.text.sources import find_sources, spoken_names
 
 if TYPE_CHECKING:
     from thresher import EntityFinder
@@ -34,11 +34,16 @@ class Gold:
         """All of it, or an error: figures on a part would mislead."""
         names = find_sources(sources)
         if format == "conll":
-            return cls([list(read_conll(name)) for name in names])
-        texts = [text.sentences() for name in names for text in read_labelled(name, format=format)]
-        if not any(texts):
-            raise InputError(f"no text in {names[0]} was labelled")
-        return cls(texts)
+            texts = [list(read_conll(name)) for name in names]
+        else:
+            labelled = (read_labelled(name, format=format) for name in names)
+            texts = [text.sentences() for each in labelled for text in each]
+        gold = cls(texts)
+        if not gold.sentences:
+            raise InputError(f"no text in {spoken_names(names)} was labelled")
+        if not any(each.spans for each in gold.sentences):
+            raise InputError(f"no entity is tagged in {spoken_names(names)}: nothing to measure by")
+        return gold
 
     @property
     def sentences(self) -> list[TaggedSentence]:
