@@ -103,7 +103,8 @@ def test_another_question_is_not_put_into_the_same_folder(run, records, small, t
     blocks = planned([records])
     assert run.begin(blocks) == blocks
     assert run.begin(blocks) == blocks
-    for other in (replace(run, threshold=0.2), replace(run, form="parquet")):
+    exact = replace(run, model=replace(run.model, exact=True))
+    for other in (replace(run, threshold=0.2), replace(run, form="parquet"), exact):
         with pytest.raises(InputError, match="holds what another command, or other input, found"):
             other.begin(blocks)
     with (tmp_path / "records.jsonl").open("a", encoding="utf-8") as file:

@@ -16,11 +16,13 @@ class ModelChoice:
 
     folder: None for the built-in one   device: None for a GPU if there is one
     selector: of several, counted from 1; None for the one that finds entities
+    exact: in single precision, where a CPU would else compute in eight bits
     """
 
     folder: Path | None = None
     device: str | None = None
     selector: int | None = None
+    exact: bool = False
 
     def from_anywhere(self) -> "ModelChoice":
         """The same for a process that was started in another folder; built-in models are names."""
@@ -31,7 +33,7 @@ class ModelChoice:
     def load(self) -> "EntityFinder":
         """The finder itself."""
         if self.folder is None:
-            finder = thresher.EntityFinder.default(device=self.device)
+            finder = thresher.EntityFinder.default(device=self.device, exact=self.exact)
         else:
-            finder = thresher.EntityFinder.load(self.folder, device=self.device)
+            finder = thresher.EntityFinder.load(self.folder, device=self.device, exact=self.exact)
         return finder if self.selector is None else finder.with_selector(self.selector)

@@ -155,14 +155,15 @@ class BulkRun:
 
 
 def _identity(model: ModelChoice) -> dict[str, Any]:
-    """What tells models apart: the built-in one by its name, others by their description."""
+    """Which model and how it is used: the built-in one by its name, others by their description."""
+    use = {"selector": model.selector, "exact": model.exact}
     if model.folder is None:
-        return {"model": f"built-in, {thresher.__version__}", "selector": model.selector}
+        return {"model": f"built-in, {thresher.__version__}"} | use
     try:
         description = (folder_of(model.folder) / "config.json").read_bytes()
     except OSError as error:
         raise InputError(f"{model.folder} is not a model: {error.strerror}") from error
-    return {"model": hashlib.sha256(description).hexdigest(), "selector": model.selector}
+    return {"model": hashlib.sha256(description).hexdigest()} | use
 
 
 def _json(content: dict[str, Any]) -> bytes:

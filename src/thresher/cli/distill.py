@@ -7,6 +7,7 @@ import typer
 
 import thresher
 from thresher.bulk.chunks import sentences_of
+from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
 from thresher.cli.fit_options import Epochs, Folder, Force, Seed
 from thresher.cli.models import load_finder
@@ -57,7 +58,7 @@ def distill(
     check_place(output, force=force)
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    teacher = load_finder(Path(model), device=device, quiet=quiet)
+    teacher = load_finder(ModelChoice(Path(model), device), quiet=quiet)
     from thresher.entities.distillation import Distillation  # noqa: PLC0415 (torch)
 
     settings = Distillation(**given(epochs=epochs, seed=seed))

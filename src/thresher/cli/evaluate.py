@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.models import load_finder
-from thresher.cli.options import Device, Json, Model, Quiet, Threshold
+from thresher.cli.options import Device, Exact, Json, Model, Quiet, Threshold
 from thresher.cli.output import figures_table, print_line, rendered, several
 from thresher.cli.progress import shown
 from thresher.cli.values import completing, one_of
@@ -43,6 +44,7 @@ def evaluate(
     model: Model = None,
     threshold: Threshold = None,
     device: Device = None,
+    exact: Exact = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -59,7 +61,7 @@ def evaluate(
     from thresher.cli.measures import Gold, measure  # noqa: PLC0415 (numpy; help does without)
 
     tagged = Gold.read(gold, format=from_)
-    finder = load_finder(model, device=device, quiet=quiet)
+    finder = load_finder(ModelChoice(model, device, exact=exact), quiet=quiet)
     least = finder.threshold if threshold is None else threshold
     counts = tagged.counts()
     with shown(quiet=quiet) as progress:

@@ -13,7 +13,7 @@ from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import Problems
 from thresher.cli.find_in_bulk import BULK_FORMATS, ENGINES, find_in_bulk
 from thresher.cli.models import open_finders
-from thresher.cli.options import Device, Field, Format, Model, Quiet, Sources, Threshold
+from thresher.cli.options import Device, Exact, Field, Format, Model, Quiet, Sources, Threshold
 from thresher.cli.output import default_format, opened, refuse_to_overwrite
 from thresher.cli.progress import remark, shown
 from thresher.cli.values import completing, one_of, whole_number
@@ -94,6 +94,7 @@ def find(
     selector: Selector = None,
     field: Field = "text",
     device: Device = None,
+    exact: Exact = False,
     workers: Workers = None,
     engine: Engine = None,
     quiet: Quiet = False,
@@ -110,7 +111,7 @@ def find(
     be read is told on standard error with its number, and the rest goes on; the
     exit status is then 1.
     """
-    choice = ModelChoice(model, device, selector)
+    choice = ModelChoice(model, device, selector, exact)
     if engine is not None:
         return find_in_bulk(
             sources,

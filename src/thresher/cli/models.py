@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from thresher.rationales.finder import RationaleFinder
 
 
-def load_finder(folder: Path | None, *, device: str | None, quiet: bool) -> "EntityFinder":
-    """The model of a folder, or the built-in one."""
-    with _loading(device, quiet=quiet):
-        return ModelChoice(folder, device).load()
+def load_finder(model: ModelChoice, *, quiet: bool) -> "EntityFinder":
+    """A finder in this process."""
+    with _loading(model.device, quiet=quiet):
+        return model.load()
 
 
 @contextmanager

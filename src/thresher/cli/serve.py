@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from thresher.bulk.model_choice import ModelChoice
 from thresher.cli.errors import complain
 from thresher.cli.models import load_finder
-from thresher.cli.options import Device, Quiet
+from thresher.cli.options import Device, Exact, Quiet
 from thresher.cli.output import print_line
 from thresher.cli.values import whole_number
 from thresher.errors import InputError
@@ -85,6 +86,7 @@ def serve(
     most_bytes: MostBytes = None,
     most_waiting: MostWaiting = None,
     device: Device = None,
+    exact: Exact = False,
     quiet: Quiet = False,
 ) -> None:
     """Show a page to paste text into, and answer programs.
@@ -108,7 +110,7 @@ def serve(
         raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 
     with _listening(host, PORT if port is None else port) as listener:
-        finders = _load(model or [_named_model(BUILT_IN)], device=device, quiet=quiet)
+        finders = _load(model or [_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet)
         app = create_app(
             Shelf(finders),
             most_bytes=most_bytes or MOST_BYTES,
@@ -124,12 +126,15 @@ def serve(
 
 
 def _load(
-    models: list[NamedModel], *, device: str | None, quiet: bool
+    models: list[NamedModel], *, device: str | None, exact: bool, quiet: bool
 ) -> "dict[str, EntityFinder]":
     names = [model.name for model in models]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InputError(f"two models are called {min(twice)}; give each a name, as name=folder")
-    return {name: load_finder(folder, device=device, quiet=quiet) for name, folder in models}
+    return {
+        name: load_finder(ModelChoice(folder, device, exact=exact), quiet=quiet)
+        for name, folder in models
+    }
 
 
 def _listening(host: str, port: int) -> socket.socket:
