@@ -8,7 +8,6 @@ from thresher.entities.casing import Casing, casing
 from thresher.entities.priors import (
     RARE,
     CasingPrior,
-    ConstantPrior,
     ExpectationPrior,
     LetterlessPrior,
     RarityPrior,
@@ -32,7 +31,6 @@ EVERY_PRIOR = [
     LetterlessPrior(),
     RepetitionPrior(STATISTICS, 0.4),
     RarityPrior(STATISTICS, 0.3),
-    ConstantPrior(0.1),
     ExpectationPrior(STATISTICS, {"lower": 0.05}, selected=0.1),
 ]
 
@@ -105,10 +103,6 @@ def test_rare_words_with_letters_have_the_rate_and_all_others_zero():
     statistics = WordStatistics.of([["Ann", "saw"]] * RARE + [["saw", "77"]])
     result = opinions(RarityPrior(statistics, 0.3), "ann zoe saw 77")
     np.testing.assert_allclose(result, [0.3, 0.3, 0, 0], rtol=1e-6)
-
-
-def test_a_constant_prior_says_the_same_of_every_word():
-    np.testing.assert_allclose(opinions(ConstantPrior(0.12), "a b ."), 0.12, rtol=1e-6)
 
 
 def test_a_bursty_word_in_lower_case_has_the_rate():

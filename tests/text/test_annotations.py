@@ -31,10 +31,6 @@ def test_a_span_that_makes_no_sense_cannot_exist(start, end, text, score):
         Span(start, end, text, score)
 
 
-def test_a_shifted_span_keeps_all_but_its_place():
-    assert SPANS[1].shifted(100) == Span(134, 139, "Paris", 0.25)
-
-
 @given(st.text(st.characters()))
 def test_a_line_of_json_holds_any_text(text):
     line = to_jsonl(text, [Span(0, len(text), text, 1 / 3)] if text else [])

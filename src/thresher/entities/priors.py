@@ -122,17 +122,6 @@ class RarityPrior:
         )
 
 
-@dataclass(frozen=True)
-class ConstantPrior:
-    """The same probability for every word: only a rate of selection is asked for."""
-
-    rate: float
-
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """`rate`, for every word."""
-        return np.full(sum(map(len, sentences)), self.rate, dtype=np.float32)
-
-
 FEATURES = ("capitalised", "lower", "rare", "repeated")
 
 

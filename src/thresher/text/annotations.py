@@ -22,10 +22,6 @@ class Span:
         if not 0 <= self.score <= 1:
             raise ValueError(f"a score lies in [0, 1], not {self.score}")
 
-    def shifted(self, by: int) -> "Span":
-        """The same span in a text that has `by` more characters before it."""
-        return Span(self.start + by, self.end + by, self.text, self.score)
-
 
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
