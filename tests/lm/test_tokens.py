@@ -1,6 +1,7 @@
 """Tokens: text to ids and back, sizes that are kept, and what cannot be read."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -188,6 +189,17 @@ def test_words_are_kept_in_mind_up_to_a_limit(monkeypatch):
     for words in (["the", "cat"], ["sat", "on", "the"], ["a", "mat"], list(expected)):
         assert tokens.encode_words(words) == [expected[word] for word in words]
         assert len(tokens._known) <= 3 + len(words)
+
+
+def test_threads_that_read_at_once_get_the_tokens_of_their_own_words(monkeypatch):
+    tokens = learn_tokens("word-pairs", TEXT)
+    expected = {word: tokens.encode_words([word])[0] for word in "the cat sat on a mat".split()}
+    monkeypatch.setattr("thresher.lm.byte_pairs._MOST_KNOWN", 3)  # forgotten all the time
+    words = list(expected)
+    texts = [words[i % 6 :] + words[: i % 6] for i in range(2000)]
+    with ThreadPoolExecutor(4) as threads:
+        for text, read in zip(texts, threads.map(tokens.encode_words, texts), strict=True):
+            assert read == [expected[word] for word in text]
 
 
 @pytest.mark.parametrize(("text", "spelt"), [("ኬንያ ነው " * 9, False), ("ኬንያ is " * 9, True)])

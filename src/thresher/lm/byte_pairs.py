@@ -89,15 +89,15 @@ class WordPairs(BytePairs):
 
     def encode_words(self, words: Sequence[str]) -> list[list[int]]:
         """The tokens of each word."""
-        new = list({word for word in words if word not in self._known})
         if len(self._known) > _MOST_KNOWN:
-            self._known.clear()
-            new = list(set(words))
+            self._known = {}  # the old one stays whole for threads that read from it
+        known = self._known
+        new = list({word for word in words if word not in known})
         rows = self._tokenizer.encode_batch_fast(
             [_readable(word, spelt=self.spelt) for word in new]
         )
-        self._known |= {word: row.ids for word, row in zip(new, rows, strict=True)}
-        return [self._known[word] for word in words]
+        known.update((word, row.ids) for word, row in zip(new, rows, strict=True))
+        return [known[word] for word in words]
 
     def _content(self) -> Any:
         return super()._content() | {"spelt": self.spelt}
