@@ -1,7 +1,6 @@
 """Tokens: text to ids and back, sizes that are kept, and what cannot be read."""
 
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -191,15 +190,22 @@ def test_words_are_kept_in_mind_up_to_a_limit(monkeypatch):
         assert len(tokens._known) <= 3 + len(words)
 
 
-def test_threads_that_read_at_once_get_the_tokens_of_their_own_words(monkeypatch):
+def test_what_is_forgotten_meanwhile_is_still_known_to_whoever_reads(monkeypatch):
+    """As when one thread forgets all while another waits for the tokens of a new word."""
     tokens = learn_tokens("word-pairs", TEXT)
-    expected = {word: tokens.encode_words([word])[0] for word in "the cat sat on a mat".split()}
-    monkeypatch.setattr("thresher.lm.byte_pairs._MOST_KNOWN", 3)  # forgotten all the time
-    words = list(expected)
-    texts = [words[i % 6 :] + words[: i % 6] for i in range(2000)]
-    with ThreadPoolExecutor(4) as threads:
-        for text, read in zip(texts, threads.map(tokens.encode_words, texts), strict=True):
-            assert read == [expected[word] for word in text]
+    expected = {word: tokens.encode_words([word])[0] for word in "the cat sat on".split()}
+    tokenizer = tokens._tokenizer
+
+    class Interrupted:
+        def encode_batch_fast(self, words):
+            monkeypatch.setattr(tokens, "_tokenizer", tokenizer)
+            monkeypatch.setattr("thresher.lm.byte_pairs._MOST_KNOWN", 3)
+            assert tokens.encode_words(["on"]) == [expected["on"]]
+            return tokenizer.encode_batch_fast(words)
+
+    monkeypatch.setattr(tokens, "_tokenizer", Interrupted())
+    assert tokens.encode_words(["the", "mat", "cat"])[::2] == [expected["the"], expected["cat"]]
+    assert list(tokens._known) == ["on"]
 
 
 @pytest.mark.parametrize(("text", "spelt"), [("ኬንያ ነው " * 9, False), ("ኬንያ is " * 9, True)])
