@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from thresher.encoders.attention import AttendingEncoder, attending_twin, incoming_and_outgoing
-from thresher.encoders.sentence_bert import SentenceBert
+from thresher.encoders.attention import AttendingEncoder, incoming_and_outgoing
 from thresher.errors import InputError
 
 CURIE = ["Marie", "Skłodowska-Curie", "left", "Paris", "."]
@@ -52,27 +51,6 @@ def test_a_window_alone_attends_as_it_does_among_longer_ones(minilm):
     together = minilm.attention(minilm.batch([["It", "rained"], CURIE]))[0, :4]
     alone = minilm.attention(minilm.batch([["It", "rained"]]))[0]
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-4)
-
-
-def test_nothing_is_built_until_attention_is_asked_for(tiny_folder):
-    encoder = SentenceBert(tiny_folder)
-    batch = encoder.batch([["marie", "left"]])
-    encoder.encode(batch)
-    encoder.encode_gated(batch, torch.ones(2))
-    assert encoder._twins == {}
-    encoder.attention(batch)
-    assert list(encoder._twins) == [encoder.layer]
-
-
-def test_the_twin_shares_every_weight_and_leaves_the_global_generator_alone(tiny_folder):
-    encoder = SentenceBert(tiny_folder)
-    before = torch.get_rng_state()
-    twin = attending_twin(encoder._model, 1)
-    assert torch.equal(before, torch.get_rng_state())
-    own = dict(encoder._model.named_parameters())
-    for name, value in twin.named_parameters():
-        assert value.data_ptr() == own[name].data_ptr()
-    assert len(twin.encoder.layer) == 1
 
 
 @pytest.mark.parametrize("layer", [0, 7, -1])

@@ -4,13 +4,14 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from thresher.encoders.bert_layers import first_layers
+from thresher.encoders.bert import Bert
 from thresher.encoders.eight_bit_bert import EightBitBert
 from thresher.encoders.eight_bits import input_ranges
 from thresher.encoders.packing import encoded_in_rows
 from thresher.encoders.padding import padded_batch
 from thresher.encoders.processor import eight_bits_work
 
+LAYERS = 2
 pytestmark = pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
 
 
@@ -29,7 +30,7 @@ def exact(request):
             layer.intermediate.dense.weight[5] *= 8
             layer.attention.output.LayerNorm.weight[7] = 20.0
             layer.output.LayerNorm.weight[7] = 20.0
-    return first_layers(model, 2)
+    return Bert(config.to_dict(), model.state_dict())
 
 
 @pytest.fixture
@@ -40,16 +41,24 @@ def batch():
     return padded_batch(ids, ids, range(len(lengths)), lengths, pad=0)
 
 
+def read(bert, batch):
+    return bert(bert.words[batch.ids], batch.mask, layers=LAYERS)
+
+
+def in_eight_bits(bert, batch):
+    return EightBitBert(bert, input_ranges(bert, lambda: read(bert, batch)), layers=LAYERS)
+
+
 def test_vectors_are_those_of_single_precision_to_about_two_digits(exact, batch):
-    expected, inside = exact(batch.ids, batch.mask), batch.mask.bool()
-    fast = EightBitBert(exact, input_ranges(exact, lambda: exact(batch.ids, batch.mask)))
+    expected, inside = read(exact, batch), batch.mask.bool()
+    fast = in_eight_bits(exact, batch)
     got = encoded_in_rows(fast, batch, width=96)
     error = (got - expected)[inside].norm() / expected[inside].norm()
     assert 0 < error < 0.02
 
 
 def test_a_text_does_not_depend_on_those_beside_it(exact, batch):
-    fast = EightBitBert(exact, input_ranges(exact, lambda: exact(batch.ids, batch.mask)))
+    fast = in_eight_bits(exact, batch)
     alone = padded_batch([batch.ids[1, :31].tolist()], [list(range(31))], range(1), [31], pad=0)
     together = encoded_in_rows(fast, batch, width=96)[1, :31]
     # Sums in another order may round to another integer, and no more.
@@ -59,7 +68,7 @@ def test_a_text_does_not_depend_on_those_beside_it(exact, batch):
 
 
 def test_single_precision_stays_as_it_was(exact, batch):
-    before = exact(batch.ids, batch.mask)
-    fast = EightBitBert(exact, input_ranges(exact, lambda: exact(batch.ids, batch.mask)))
+    before = read(exact, batch)
+    fast = in_eight_bits(exact, batch)
     encoded_in_rows(fast, batch, width=96)
-    assert torch.equal(exact(batch.ids, batch.mask), before)
+    assert torch.equal(read(exact, batch), before)

@@ -1,13 +1,11 @@
 """How much attention a token receives and pays: two numbers beside its vector."""
 
-import copy
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from thresher.encoders.protocol import TokenBatch
-from thresher.errors import InputError
 
 FEATURES = 2  # incoming and outgoing
 
@@ -38,22 +36,3 @@ def incoming_and_outgoing(weights: Tensor, word: Tensor) -> Tensor:
     between = inside[:, :, None] & inside[:, None, :] & (word[:, :, None] != word[:, None, :])
     shared = weights.mean(1) * between
     return torch.stack([shared.sum(1), shared.sum(2)], dim=-1)
-
-
-def attending_twin(model: Any, layers: int) -> Any:
-    """A model of the first layers that shares every parameter with `model` and keeps attention.
-
-    Fast attention never has the whole matrix; the plain one, which does, is chosen when a model
-    is built.
-    """
-    from transformers import AutoModel  # noqa: PLC0415 (slow; a static encoder does without)
-
-    config = copy.deepcopy(model.config)
-    config.num_hidden_layers = layers
-    with torch.random.fork_rng(devices=[]):  # building a model draws weights that are not used
-        build: Any = AutoModel.from_config
-        twin = build(config, attn_implementation="eager")
-    missing, _ = twin.load_state_dict(model.state_dict(), strict=False, assign=True)
-    if missing:
-        raise InputError(f"{type(model).__name__} cannot be cut to {layers} layers for attention")
-    return twin.to(model.device).eval().requires_grad_(False)

@@ -1,27 +1,25 @@
 """The first layers of BERT in eight bits, over rows that hold several texts each."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.encoders.bert_layers import BertLayer, BertLayers
+from thresher.encoders.bert import Bert, BertLayer, within
 from thresher.encoders.eight_bits import EightBitLinear, Integers, Ranges, too_large
 
 
 class EightBitBert(nn.Module):
-    """`BertLayers` with linear layers in eight bits, all other parameters shared with it.
+    """The first layers of `exact`, linear ones in eight bits, all other parameters shared.
 
     ranges: by name of a linear layer of `exact`, what it is given
     """
 
-    def __init__(self, exact: BertLayers, ranges: Ranges) -> None:
+    def __init__(self, exact: Bert, ranges: Ranges, *, layers: int) -> None:
         super().__init__()
         self.embeddings = exact.embeddings
         self.layers = nn.ModuleList(
-            EightBitBertLayer(layer, _of_layer(ranges, number))
-            for number, layer in enumerate(exact.layers)
+            EightBitBertLayer(layer, within(ranges, f"layers.{number}."))
+            for number, layer in enumerate(exact.layers[:layers])
             if isinstance(layer, BertLayer)
         )
 
@@ -30,7 +28,7 @@ class EightBitBert(nn.Module):
 
         ids, place, text: (rows, tokens): what it is, where it is in its text, which text it is of
         """
-        x: Tensor = self.embeddings(input_ids=ids, position_ids=place)
+        x: Tensor = self.embeddings(functional.embedding(ids, self.embeddings.words), place)
         other = text[:, None, :, None] != text[:, None, None, :]
         hidden = torch.zeros(other.shape).masked_fill_(other, -torch.inf)
         for layer in self.layers:
@@ -85,12 +83,3 @@ class EightBitBertLayer(nn.Module):
         for widened, narrowing, narrowed in self._between:
             a = narrowed.added_to(a, widened.gelu(widening, narrowing))
         return self.second_norm(a)  # type: ignore[no-any-return]
-
-
-def _of_layer(ranges: Ranges, number: int) -> Mapping[str, Tensor]:
-    prefix = f"layers.{number}."
-    return {
-        name.removeprefix(prefix): value
-        for name, value in ranges.items()
-        if name.startswith(prefix)
-    }
