@@ -128,7 +128,7 @@ class BertLayer(nn.Module):
         query, key, value = self._by_head(x)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=visible)
         a = self.first_norm(self.answered(mixed.transpose(1, 2).flatten(2)).add_(x))
-        y: Tensor = self.narrowed(torch.ops.aten.gelu_(self.widened(a)))
+        y: Tensor = self.narrowed(_gelu(self.widened(a)))
         return self.second_norm(y.add_(a))  # type: ignore[no-any-return]
 
     def shares(self, x: Tensor, visible: Tensor) -> Tensor:
@@ -142,6 +142,14 @@ class BertLayer(nn.Module):
         """Query, key and value: (3, windows, heads, tokens, width of a head)."""
         asked: Tensor = self.asked(x).view(*x.shape[:2], 3, self.heads, -1)
         return asked.permute(2, 0, 3, 1, 4)
+
+
+def _gelu(x: Tensor) -> Tensor:
+    """In the place of x, unless its gradient needs what is there."""
+    if x.requires_grad:
+        return functional.gelu(x)
+    y: Tensor = torch.ops.aten.gelu_(x)
+    return y
 
 
 def within(named: Weights, prefix: str) -> dict[str, Tensor]:
