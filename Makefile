@@ -12,7 +12,7 @@ help:
 	@echo "make demo              find the entities of a text that ships with the project"
 	@echo "make test              run the tests"
 	@echo "make lint              ruff"
-	@echo "make types             mypy --strict on src/"
+	@echo "make types             mypy --strict on src/ and benchmarks/"
 	@echo "make pictures          redraw the pictures of docs/"
 	@echo "make models            train every finder the benchmarks report on"
 	@echo "make bench-entities    entity quality beside spaCy, noun chunks and capitals"

@@ -50,7 +50,7 @@ SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wiki
 
 def main() -> None:
     model = FinderModel.read(ROOT / "benchmarks" / "models" / "default-0")
-    words = frozenset(w for w in model.ordinary if has_letters(w) and not is_address(w))
+    words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
     made = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
     model = dataclasses.replace(model, ordinary=words, learned_from=made, ranges=_ranges(model))
     results = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
@@ -68,7 +68,7 @@ def main() -> None:
         size=f"{2 * parameters / 1000:.0f} kB",
         encoder=model.encoder,
         layer=model.layer,
-        ordinary=len(model.ordinary),
+        ordinary=len(words),
         licence=LICENCE,
         sources=source_table(made),
         words=made["words"],

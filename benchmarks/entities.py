@@ -10,6 +10,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from thresher.entities.views import Observations
 
 RESULTS = ROOT / "benchmarks" / "results"
 
+Figures = dict[str, Any]
+Cases = dict[str, Figures]
+
 
 def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
     """The vectors of all words, in order."""
@@ -41,7 +45,7 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
     return vectors
 
 
-def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> dict[str, object]:
+def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
     """What a finder does on one set; the gates are those of its words in any case."""
     seen = Observations.of(data.sentences, ordinary=model.ordinary, not_names=model.not_names)
     scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
@@ -63,7 +67,7 @@ def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> dict[st
     }
 
 
-def peer_figures(name: str, found: Found, data: Gold) -> dict[str, object]:
+def peer_figures(name: str, found: Found, data: Gold) -> Figures:
     counts = span_counts(data.spans, found)
     return {
         "reading": name,
@@ -73,16 +77,14 @@ def peer_figures(name: str, found: Found, data: Gold) -> dict[str, object]:
     }
 
 
-def in_both_cases(
-    figures: Callable[[Gold], dict[str, object]], data: Gold
-) -> dict[str, dict[str, object]]:
+def in_both_cases(figures: Callable[[Gold], Figures], data: Gold) -> Cases:
     return {"cased": figures(data), "lower": figures(data.lowered())}
 
 
-def peers(sets: Sequence[Gold]) -> dict[str, dict[str, dict[str, dict[str, object]]]]:
+def peers(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
     """Rows of peers: name → set → case → figures. spaCy counts by the better of two readings."""
     nlp = spacy_pipeline()
-    rows: dict[str, dict[str, dict[str, dict[str, object]]]] = {}
+    rows: dict[str, dict[str, Cases]] = {}
     for data in sets:
         for case, each in (("cased", data), ("lower", data.lowered())):
             readings = spacy_readings(nlp, each)
@@ -107,7 +109,7 @@ def main() -> None:
     sets = gold(REPORT if options.split == "report" else TUNE)
     encoder = load_encoder()
     models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
-    results: dict[str, object] = {"split": options.split, "finders": {}, "peers": peers(sets)}
+    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers(sets)}
     for data in sets:
         vectors = encoded(encoder, data.sentences)
         for name, model in models.items():

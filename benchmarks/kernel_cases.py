@@ -47,7 +47,7 @@ def realistic(
     shares = _shares(positions, mean, vocabulary, device, generator)
     kept = (shares * vocabulary).round().long().clamp(1, vocabulary)
     weight = weight.to(dtype)
-    for rows in torch.arange(positions, device=device).split(256):
+    for rows in torch.split(torch.arange(positions, device=device), 256):
         _raise_targets(input, weight, target, kept, rows, margin)
     return Case(input.to(dtype), weight, target)
 

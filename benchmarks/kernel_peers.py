@@ -71,6 +71,7 @@ def _liger() -> dict[str, Loss]:
 
     def liger(input: Tensor, weight: Tensor, target: Tensor) -> Tensor:
         result = LigerFusedLinearCrossEntropyFunction.apply(input, weight, target)
-        return result[0] if isinstance(result, tuple) else result
+        loss: Tensor = result[0] if isinstance(result, tuple) else result
+        return loss
 
     return {"Liger": liger}

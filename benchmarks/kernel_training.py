@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
-from benchmarks.kernel_timing import Loss
+from benchmarks.kernel_timing import Loss, event
 from thresher.folders import write_file
 from thresher.lm.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.selfish import selfish_cross_entropy
@@ -82,12 +82,12 @@ def _train(loss: Loss, ids: Tensor, *, moved: float = 0.0) -> dict[str, Any]:
     model = Transformer(SHAPE).to(ids.device)
     table = nn.Parameter(0.02 * torch.randn(VOCABULARY, SHAPE.width, device=ids.device))
     with torch.no_grad():
-        table += moved * torch.randn_like(table)
+        table.add_(moved * torch.randn_like(table))
     optimiser = torch.optim.AdamW([*model.parameters(), table], lr=6e-4, weight_decay=0.1)
     generator = torch.Generator().manual_seed(0)
     starts = torch.randint(len(ids) - SHAPE.context - 1, (STEPS, BATCH), generator=generator)
     window = torch.arange(SHAPE.context + 1)
-    events = [torch.cuda.Event(enable_timing=True) for _ in range(STEPS + 1)]
+    events = [event() for _ in range(STEPS + 1)]
     curve = []
     torch.cuda.reset_peak_memory_stats()
     events[0].record()
@@ -97,7 +97,7 @@ def _train(loss: Loss, ids: Tensor, *, moved: float = 0.0) -> dict[str, Any]:
             hidden = model(functional.embedding(batch[:, :-1], table)).flatten(0, 1)
         value = loss(hidden.bfloat16(), table.bfloat16(), batch[:, 1:].flatten())
         optimiser.zero_grad()
-        value.backward()
+        value.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         curve.append(value.detach())
         events[step + 1].record()

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -221,7 +222,7 @@ def _rule(data: Gold) -> dict[str, dict[str, float]]:
     }
 
 
-def _in_short(figures: dict[str, object]) -> str:
+def _in_short(figures: dict[str, Any]) -> str:
     return "  ".join(
         f"{case} AP {figures[case]['word_ap']:.3f} F1 {figures[case]['word_f1']:.3f}"
         for case in ("cased", "lower")

@@ -67,7 +67,7 @@ def known_names(language: str) -> frozenset[str]:
 
 def _stretches(sentences: list[list[str]]) -> set[tuple[str, ...]]:
     """All runs of eight words in a row, in lower case; punctuation does not count."""
-    found = set()
+    found: set[tuple[str, ...]] = set()
     for words in sentences:
         plain = [w.lower().strip(".,;:!?\"'“”‘’()[]።፣፤") for w in words]
         plain = [word for word in plain if word]

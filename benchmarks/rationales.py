@@ -17,8 +17,10 @@ import re
 import resource
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -57,7 +59,7 @@ class Row:
     """
 
     task: str
-    settings: dict[str, object] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     rivals: tuple[str, ...] = ()
 
 
@@ -120,7 +122,7 @@ def prepared(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: i
     return Prepared(task, corpus, reader, classifier, answers, learn, held_out, seconds)
 
 
-def run_row(row: Row, seed: int, data: Prepared) -> dict[str, object]:
+def run_row(row: Row, seed: int, data: Prepared) -> dict[str, Any]:
     """Train the gates and measure them on the texts of the test."""
     task, encoder = data.task, data.reader.encoder
     given = {"sparsity_target": task.share, "expected_rate": task.share, "steps": task.steps}
@@ -155,7 +157,7 @@ def run_row(row: Row, seed: int, data: Prepared) -> dict[str, object]:
     }
 
 
-def _figures(row: Row, seed: int, data: Prepared, trained: TrainedGates) -> dict[str, object]:
+def _figures(row: Row, seed: int, data: Prepared, trained: TrainedGates) -> dict[str, Any]:
     task = data.task
     test = range(task.learning, len(task.texts))
     texts = [task.texts[i] for i in test]
@@ -172,7 +174,7 @@ def _figures(row: Row, seed: int, data: Prepared, trained: TrainedGates) -> dict
         rivals=row.rivals,
         seed=seed,
     )
-    found: dict[str, object] = {"figures": {name: asdict(each) for name, each in figures.items()}}
+    found: dict[str, Any] = {"figures": {name: asdict(each) for name, each in figures.items()}}
     if task.gold is not None:
         counts = token_counts([task.gold[i] for i in test], selected)
         shares = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
@@ -264,7 +266,7 @@ def main() -> None:
                 print(_line(name, seed, result), flush=True)
 
 
-def _line(name: str, seed: int, result: dict) -> str:
+def _line(name: str, seed: int, result: dict[str, Any]) -> str:
     each = result["figures"]["rationale"]
     f1 = f"  F1 {result['token']['f1']:.3f}" if "token" in result else ""
     return (

@@ -58,6 +58,6 @@ def _memory(process: psutil.Process) -> float:
 def children(process: psutil.Process) -> list[psutil.Process]:
     """All that it started, and they."""
     try:
-        return process.children(recursive=True)
+        return list(process.children(recursive=True))
     except psutil.Error:
         return []

@@ -23,6 +23,7 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -44,6 +45,7 @@ from thresher.entities.fitting import conclude, long_enough
 from thresher.entities.model import FinderModel
 from thresher.entities.raw_text import RawText
 from thresher.entities.reading import Document
+from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.training import Corpus, train
 from thresher.entities.training_state import EpochReport, TrainingState
@@ -118,7 +120,7 @@ def run_job(job: Job) -> str:
         torch.cuda.reset_peak_memory_stats()
     started = time.perf_counter()
     if job.row in BASELINES:
-        result = _baseline_result(bench, job, encoder)
+        result: dict[str, Any] = _baseline_result(bench, job, encoder)
     elif job.split == "tune":
         result = _trained_result(bench, job, encoder)
     else:
@@ -164,7 +166,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
 
 def _trained(
     encoder: Encoder, corpus: Corpus, settings: Settings
-) -> tuple[list, list[EpochReport]]:
+) -> tuple[list[Selector], list[EpochReport]]:
     settings = long_enough(settings, len(corpus.sentences))
     width = settings.features.width(encoder)
     reports: list[EpochReport] = []

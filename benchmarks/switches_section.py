@@ -1,6 +1,7 @@
 """The section of docs/results.md on switches and baselines, from the JSON of their benchmark."""
 
 import json
+from typing import Any
 
 from benchmarks.data import ROOT
 from benchmarks.switches_results import CASES, RESULTS, SPAN, WORD, RowResults, results_of
@@ -142,7 +143,7 @@ def _chosen(dual: dict[str, RowResults]) -> str:
     )
 
 
-def _speech_table(speech: dict[str, object]) -> str:
+def _speech_table(speech: dict[str, Any]) -> str:
     tags = speech["tags"]
     lines = [
         "Parts of speech among the words that each selector opens (P > ½), on the tune splits, "

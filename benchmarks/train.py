@@ -11,6 +11,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -28,7 +29,7 @@ TIMES = ROOT / "benchmarks" / "results" / "training"
 class Row:
     """One way to train a finder."""
 
-    settings: dict[str, float] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
     beliefs: Beliefs = field(default_factory=Beliefs)
 
 

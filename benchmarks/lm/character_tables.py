@@ -1,5 +1,6 @@
 """The tables of the experiments on Shakespeare's characters."""
 
+from collections.abc import Mapping
 from statistics import mean
 
 from benchmarks.lm.experiments import SHAKESPEARE
@@ -19,7 +20,7 @@ def ranked(result: Result, first: int, last: int) -> list[int]:
 def group_loss(result: Result, when: str, first: int, last: int) -> float:
     """The mean over tokens of their test losses, tokens that do not occur left out."""
     found = result[when]["all"]
-    losses = [
+    losses: list[float] = [
         found["token_losses"][token] / found["token_counts"][token]
         for token in ranked(result, first, last)
         if found["token_counts"][token]
@@ -30,7 +31,7 @@ def group_loss(result: Result, when: str, first: int, last: int) -> float:
 def role_share(result: Result, role: str, first: int, last: int) -> float:
     """The mean over tokens of a role's share in the gradient norms they received."""
     roles = result["roles"]
-    shares = [
+    shares: list[float] = [
         roles[role][token] / sum(roles[each][token] for each in ROLES)
         for token in ranked(result, first, last)
     ]
@@ -50,9 +51,10 @@ def shakespeare(experiment: str = "shakespeare") -> str:
     return "\n\n".join([*parts, _gain(found), roles_table(found.get("standard"))])
 
 
-def _shakespeare_rows(found: dict[str, Seeds]) -> list[str]:
+def _shakespeare_rows(found: Mapping[str, Seeds]) -> list[str]:
     first = ["standard", "margin 2", "margin 4"]
-    return first + sorted((set(found) - set(first)), key=lambda row: -len(found[row]))
+    others = [row for row in found if row not in first]
+    return first + sorted(others, key=lambda row: -len(found[row]))
 
 
 def _shakespeare_line(row: str, seeds: Seeds | None, when: str) -> list[str]:
@@ -68,7 +70,7 @@ def _shakespeare_line(row: str, seeds: Seeds | None, when: str) -> list[str]:
     return [named(row, seeds), *cells]
 
 
-def _gain(found: dict[str, Seeds]) -> str:
+def _gain(found: Mapping[str, Seeds]) -> str:
     """How much the margins give, in words."""
     standard = found.get("standard")
     if not standard:

@@ -52,7 +52,7 @@ class Corpus:
             return token_counts(self.train.numpy(), self.vocabulary)
         counts = torch.zeros(self.vocabulary, dtype=torch.float64)
         for ids, part in zip(
-            self.train.split([each.tokens for each in self.parts]), self.parts, strict=True
+            torch.split(self.train, [each.tokens for each in self.parts]), self.parts, strict=True
         ):
             counts += part.share / part.tokens * token_counts(ids.numpy(), self.vocabulary)
         return (len(self.train) * counts).round().long()

@@ -63,7 +63,7 @@ def compile_layers(model: LanguageModel) -> None:
     """Train through one compiled layer; evaluation, with its other shapes, stays as it is."""
     for layer in model.transformer.layers:
         forward = type(layer).forward
-        layer.forward = _switch(layer, forward, _compiled(forward))  # type: ignore[method-assign]
+        layer.forward = _switch(layer, forward, _compiled(forward))
 
 
 @cache

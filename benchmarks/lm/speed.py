@@ -125,7 +125,7 @@ def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
                 logits = functional.linear(model(batch.input), model.embedding)
                 loss = functional.cross_entropy(logits.flatten(0, 1), batch.target.flatten())
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
             optimizer.step()
 
@@ -196,7 +196,7 @@ def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps
             with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=half):
                 loss = model.output.loss(model(batch.input), batch.target, generator=noise)
             optimizer.zero_grad()
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
 
     return loop
@@ -239,7 +239,7 @@ def _layer_work(
 
     def work() -> None:
         layer.zero_grad()
-        layer.loss(hidden, target).backward()
+        layer.loss(hidden, target).backward()  # type: ignore[no-untyped-call]
 
     return work
 

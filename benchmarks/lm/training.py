@@ -30,9 +30,8 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
     final: test texts after the last step, at temperature 1   best: test texts at the step that was
     best on validation, and the temperature that was best there   validation: the same on validation
     """
-    settings = TrainingSettings(
-        **{"roles": False, "precision": machine.precision} | dict(row.settings) | {"seed": seed}
-    )
+    given: dict[str, Any] = {"roles": False, "precision": machine.precision, **row.settings}
+    settings = TrainingSettings(**given | {"seed": seed})
     state = new_state(row, corpus, settings, machine)
     data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts, corpus.parts)
     final: dict[str, Any] = {}
@@ -119,7 +118,10 @@ def _windows(model: LanguageModel) -> int:
 def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
     sums, rare = found.tokens, counts < RARE
     if len(counts) <= FEW:
-        each = {"token_counts": sums.count.tolist(), "token_losses": sums.loss.tolist()}
+        each: dict[str, Any] = {
+            "token_counts": sums.count.tolist(),
+            "token_losses": sums.loss.tolist(),
+        }
     else:
         groups = popularity_groups(counts)
         means = group_means(found.token_losses, groups)

@@ -1,7 +1,7 @@
 """The tables of the experiment on two languages, beside what was published."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from statistics import mean
 
 from benchmarks.lm.experiments import BIG_LIMIT
@@ -82,7 +82,7 @@ def _each_seed(seeds: Seeds) -> str:
     )
 
 
-def _decay_verdict(found: dict[str, Seeds]) -> str:
+def _decay_verdict(found: Mapping[str, Seeds]) -> str:
     """What freedom from weight decay alone does to the small language."""
     said = []
     for row in ("margin 1", "norm 0.0625"):

@@ -42,7 +42,9 @@ def _beaten(found: dict[str, dict[int, Result]], languages: list[str]) -> str:
 def rare_loss(result: Result) -> float:
     """The mean test loss where the target was seen less than 30 times, over all languages."""
     texts = result["best"].values()
-    return sum(text["rare_loss"] for text in texts) / sum(text["rare_count"] for text in texts)
+    loss: float = sum(text["rare_loss"] for text in texts)
+    count: int = sum(text["rare_count"] for text in texts)
+    return loss / count
 
 
 def output_layers() -> str:
