@@ -29,6 +29,13 @@ batch = encoder.batch([["Marie", "left"]])
 encoder.encode(batch), encoder.encode_gated(batch), encoder.attention(batch)
 print("transformers" in sys.modules)
 """
+FIND = """
+import sys
+from thresher.cli import main
+
+status = main(["find", *sys.argv[1:], "--device", "cpu", "--to", "jsonl", "--quiet"])
+print(status, "transformers" in sys.modules, file=sys.stderr)
+"""
 TEXTS = [
     "",
     " ",
@@ -67,6 +74,17 @@ def test_a_plain_bert_is_read_without_transformers(new_bert):
         [sys.executable, "-c", READ, folder], capture_output=True, text=True, check=True
     )
     assert ran.stdout == "False\n"
+
+
+@pytest.mark.parametrize("model", [[], ["--model", "fast-english"]], ids=["default", "fast"])
+def test_find_does_without_transformers(tmp_path, model):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Later Marie Curie moved to Paris, it was said.", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-c", FIND, notes, *model], capture_output=True, text=True, check=True
+    )
+    assert "Marie Curie" in ran.stdout
+    assert ran.stderr == "0 False\n"
 
 
 @pytest.mark.parametrize("mask", [True, False])

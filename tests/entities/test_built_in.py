@@ -18,8 +18,7 @@ FOUND = """
 import sys
 from thresher import EntityFinder
 
-finder = EntityFinder.load(sys.argv[1], device="cpu")
-found = finder.find("Later Marie Curie moved to Paris, it was said.")
+found = EntityFinder.load("fast-english").find("Later Marie Curie moved to Paris, it was said.")
 print([span.text for span in found], "transformers" in sys.modules)
 """
 
@@ -40,10 +39,9 @@ def test_a_folder_of_that_name_goes_first(tmp_path, monkeypatch):
         EntityFinder.load(FAST_ENGLISH)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_built_in_model_finds_names_without_importing_transformers(name):
+def test_the_fast_one_finds_names_and_loads_no_transformer():
     ran = subprocess.run(
-        [sys.executable, "-c", FOUND, name], capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", FOUND], capture_output=True, text=True, check=True, timeout=120
     )
     assert ran.stdout == "['Marie Curie', 'Paris'] False\n"
 

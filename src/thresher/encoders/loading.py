@@ -8,6 +8,7 @@ import torch
 
 from thresher.encoders.hub import downloaded
 from thresher.encoders.protocol import Encoder
+from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG, kind_in
 
@@ -33,8 +34,6 @@ def load_encoder(
         from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415
 
         return LanguageModelEncoder.load(folder, layer=layer, device=device_or_best(device))
-    from thresher.encoders.sentence_bert import SentenceBert  # noqa: PLC0415 (transformers: slow)
-
     return SentenceBert(_folder(name), layer=layer, device=device_or_best(device), label=name)
 
 
