@@ -14,8 +14,8 @@ def learned_from(folder):
 
 
 def test_switches_reach_the_learner_and_the_folder(run, short_corpus, tmp_path):
-    words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7".split()
-    result = run("fit", short_corpus, "-o", tmp_path / "m", *words, *QUICK)
+    words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7 --epochs 2".split()
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words)
     assert (result.status, result.err) == (0, "")
     made = learned_from(tmp_path / "m")["settings"]
     assert (made["unit"], made["attention"], made["sparsity"]) == ("subword", 2, 0.7)
@@ -58,6 +58,13 @@ def test_several_selectors_are_trained_and_each_can_find(run, short_corpus, tmp_
         ("--sparsity 1 --sparsity 2", "need --selectors of at least 2"),
         ("--selectors 3 --sparsity 1 --sparsity 2", "one value for each of 3 selectors; got 2"),
         ("--selectors 2 --divergence-cap 0", "divergence cap must be above 0; got 0"),
+        (
+            "--selectors 2 --relation align --divergence-cap 1",
+            "--divergence-cap is for --relation repel",
+        ),
+        ("--contrast 0 --filter low=0.3", "--filter is for the contrast, which --contrast 0"),
+        ("--contrast 0 --contrast-share 1", "--contrast-share is for the contrast"),
+        ("--contrast 0 --gates-at pool", "--gates-at is for the contrast"),
         ("--filter low=1.5", "'1.5' is not a number from 0 to 1"),
         ("--filter mid=0.5", "'mid' is not one of low, high, band"),
         ("--filter low", "'low' is not of the form low=0.3"),
@@ -70,7 +77,7 @@ def test_several_selectors_are_trained_and_each_can_find(run, short_corpus, tmp_
     ],
 )
 def test_a_wrong_switch_is_one_line(run, short_corpus, tmp_path, words, message):
-    result = run("fit", short_corpus, "-o", tmp_path / "m", *words.split(), *QUICK)
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words.split())
     assert result.status in (1, 2)
     assert message in result.complaint
     assert not (tmp_path / "m").exists()

@@ -33,8 +33,8 @@ def test_every_form_and_place_of_gates_can_be_chosen(form, gates_at):
         ({"weight_decay": -1.0}, "weight_decay must be at least 0; got -1"),
         ({"agreement": float("nan")}, "agreement must be at least 0; got nan"),
         ({"seed": -1}, "seed must be at least 0; got -1"),
-        ({"target_rate": 1.5}, "target_rate: .* cannot be open at a rate of 1.5; choose a rate"),
-        ({"target_rate": 0.0}, "target_rate: .* cannot be open at a rate of 0; choose a rate"),
+        ({"target_rate": 1.5}, "target_rate must be between 0.001 and 0.999, which .*; got 1.5"),
+        ({"target_rate": 0.0}, "which thresholded gates can reach; got 0"),
     ],
 )
 def test_a_wrong_setting_is_one_line_with_the_rule_the_value_and_the_choices(wrong, message):

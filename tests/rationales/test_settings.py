@@ -23,7 +23,7 @@ BAD = [
     ({"smoothing": 1.0}, r"smoothing must be in \[0, 1\)"),
     ({"held_out": 0.0}, r"held_out must be in \(0, 1\)"),
     ({"least_weight": 9.0}, "least_weight must be at most most_weight, 5.0; got 9.0"),
-    ({"sparsity_target": 1e-9}, "sparsity_target: stretched gates with a, b in"),
+    ({"sparsity_target": 1e-9}, "sparsity_target must be between 3e-07 and 1, which"),
     (
         {"estimator": "reinforce", "baseline": "others"},
         "samples must be at least 2 with baseline others; got 1",

@@ -72,6 +72,9 @@ def fit(
     check_place(output, force=force)
     check_choice(encoder, encoder_size, train=train_encoder)
     fit_beliefs.check_surprisal(prior, surprisal)
+    fit_switches.check_contrast(
+        contrast, contrast_share=contrast_share, gates_at=gates_at, filter_=filter_
+    )
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     settings = thresher.Settings(

@@ -121,6 +121,14 @@ DivergenceCap = Annotated[
 ]
 
 
+def check_contrast(weight: float | None, **options: object) -> None:
+    """Refuse to be told how to contrast and not to do it."""
+    named = [name for name, value in options.items() if value is not None]
+    if weight == 0 and named:
+        option = named[0].strip("_").replace("_", "-")
+        raise InputError(f"--{option} is for the contrast, which --contrast 0 leaves out")
+
+
 def switches(
     *,
     unit: str | None,
@@ -145,6 +153,8 @@ def switches(
         raise InputError(
             "several weights or rates, a relation or a divergence need --selectors of at least 2"
         )
+    if several.get("relation") == "align" and "cap" in several:
+        raise InputError("--divergence-cap is for --relation repel, which knows no other end")
     return given(
         unit=unit,
         attention=attention,

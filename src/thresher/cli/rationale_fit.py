@@ -62,12 +62,13 @@ def fit(
     learned from; the exit status is then 1.
     """
     check_place(output, force=force)
-    if from_scratch and mode != "joint":
-        raise InputError(
-            "--from-scratch is for --mode joint, where there is a head start to leave out"
-        )
+    if from_scratch and (mode != "joint" or classifier is not None):
+        raise InputError("--from-scratch is for --mode joint with a classifier of its own")
     if baseline is not None and estimator != "reinforce":
         raise InputError("--baseline is for --estimator reinforce, which has one")
+    expected = share is not None or sparsity is None or likely is not None or unlikely is not None
+    if not expected and (selection is not None or selection_target is not None):
+        raise InputError("--selection needs something expected: --share, --likely or --unlikely")
     settings = _settings(
         share,
         sparsity,
@@ -115,11 +116,12 @@ def fit(
 
 def _settings(share: float | None, sparsity: float | None, **chosen: Any) -> "RationaleSettings":
     """Settings with the options that were given; a fixed weight takes the place of a share."""
-    from thresher.rationales.settings import RationaleSettings  # noqa: PLC0415 (torch)
+    from thresher.entities.selector import require_rate  # noqa: PLC0415 (torch)
+    from thresher.rationales.settings import RationaleSettings  # noqa: PLC0415
 
-    if share is not None and not 0 < share < 1:
-        raise InputError(f"--share must lie between 0 and 1, got {share:g}")
     values = given(**chosen)
+    if share is not None:
+        require_rate("--share", share, values.get("form", RationaleSettings.form))
     if sparsity is not None:
         values |= {"sparsity": sparsity, "sparsity_target": None, "expected_rate": None}
     if share is not None:

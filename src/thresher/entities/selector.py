@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.maths.gates import check_rate, gate
+from thresher.entities.rules import require
+from thresher.maths.gates import check_rate, gate, reachable_rates
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 # Where (a, b) may lie. Gates that are cut at a threshold have one hump and use a, b ≥ 1; a
@@ -32,6 +33,13 @@ class Selector(nn.Module):
         hidden = functional.gelu(self.inner(self.norm(vectors)))
         a, b = (functional.softplus(self.outer(hidden)) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, validate_args=False)
+
+
+def require_rate(name: str, rate: float, form: str) -> None:
+    """Raise InputError unless gates of that form can be open at the rate."""
+    least, greatest = reachable_rates(form, *PARAMETER_RANGES[form])
+    rule = f"between {least:.1g} and {greatest:.3g}, which {form} gates can reach"
+    require(least <= rate <= greatest, name, f"{rate:g}", rule)
 
 
 def seeded_selector(seed: int, width: int, *, hidden: int = 256, form: str) -> Selector:

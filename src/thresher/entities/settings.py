@@ -5,10 +5,8 @@ from dataclasses import dataclass, fields
 from thresher.entities.features import MEAN, Features
 from thresher.entities.objectives import GATES_AT
 from thresher.entities.rules import choose, require
-from thresher.entities.selector import PARAMETER_RANGES
+from thresher.entities.selector import PARAMETER_RANGES, require_rate
 from thresher.entities.switches import UNITS, DualModels, FourierFilter
-from thresher.errors import InputError
-from thresher.maths.gates import check_rate
 
 _NOT_NEGATIVE = (
     "agreement",
@@ -79,7 +77,7 @@ class Settings:
             require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
         for rate in self.target_rates:
             if rate is not None:
-                self._check_target_rate(rate)
+                require_rate("target_rate", rate, self.form)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -105,9 +103,3 @@ class Settings:
     def target_rates(self) -> tuple[float | None, ...]:
         """The target rate of each selector."""
         return (self.dual and self.dual.target_rates) or (self.target_rate,) * self.selectors
-
-    def _check_target_rate(self, rate: float) -> None:
-        try:
-            check_rate(rate, self.form, *PARAMETER_RANGES[self.form])
-        except ValueError as error:
-            raise InputError(f"target_rate: {error}") from error

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from thresher.entities.objectives import GATES_AT
-from thresher.entities.selector import PARAMETER_RANGES
-from thresher.errors import InputError
-from thresher.maths.gates import check_rate
+from thresher.entities.rules import choose, require
+from thresher.entities.selector import PARAMETER_RANGES, require_rate
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.lagrangian import FixedWeight, Multiplier, Weighting
 from thresher.rationales.objective import TERMS
@@ -62,22 +61,22 @@ class RationaleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _choose("mode", self.mode, MODES)
-        _choose("gates_at", self.gates_at, GATES_AT)
-        _choose("form", self.form, tuple(sorted(PARAMETER_RANGES)))
-        _choose("estimator", self.estimator, ESTIMATORS)
-        _choose("baseline", self.baseline, BASELINES)
+        choose("mode", self.mode, MODES)
+        choose("gates_at", self.gates_at, GATES_AT)
+        choose("form", self.form, tuple(sorted(PARAMETER_RANGES)))
+        choose("estimator", self.estimator, ESTIMATORS)
+        choose("baseline", self.baseline, BASELINES)
         for name in ("samples", "hidden", "steps", "texts_per_batch", "checks"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
+            require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
         for name in ("learning_rate", "least_weight", "most_weight"):
-            _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
+            require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
         for name in (*TERMS, "weight_decay", "dual_step", "partial_readings", "seed"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+            require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
         for name in (*(f"{term}_target" for term in TERMS), "expected_rate"):
             value = getattr(self, name)
-            _require(value is None or 0 <= value <= 1, name, value, "in [0, 1]")
-        _require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "in [0, 1)")
-        _require(0 < self.held_out < 1, "held_out", self.held_out, "in (0, 1)")
+            require(value is None or 0 <= value <= 1, name, value, "in [0, 1]")
+        require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "in [0, 1)")
+        require(0 < self.held_out < 1, "held_out", self.held_out, "in (0, 1)")
         self._check_what_goes_together()
 
     def weighting(self, term: str) -> Weighting:
@@ -97,21 +96,8 @@ class RationaleSettings:
 
     def _check_what_goes_together(self) -> None:
         if self.estimator == "reinforce" and self.baseline == "others":
-            _require(self.samples >= 2, "samples", self.samples, "at least 2 with baseline others")
+            require(self.samples >= 2, "samples", self.samples, "at least 2 with baseline others")
         rule = f"at most most_weight, {self.most_weight}"
-        _require(self.least_weight <= self.most_weight, "least_weight", self.least_weight, rule)
+        require(self.least_weight <= self.most_weight, "least_weight", self.least_weight, rule)
         if self.sparsity_target is not None:
-            try:
-                check_rate(self.sparsity_target, self.form, *PARAMETER_RANGES[self.form])
-            except ValueError as error:
-                raise InputError(f"sparsity_target: {error}") from error
-
-
-def _choose(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
-
-
-def _require(holds: bool, name: str, value: object, rule: str) -> None:
-    if not holds:
-        raise InputError(f"{name} must be {rule}; got {value}")
+            require_rate("sparsity_target", self.sparsity_target, self.form)

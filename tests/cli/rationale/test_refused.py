@@ -77,9 +77,11 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--share", "0"], "--share must lie between 0 and 1, got 0"),
-        (["--share", "1"], "--share must lie between 0 and 1, got 1"),
+        (["--share", "0"], "--share must be between 3e-07 and 1, which stretched gates can reach"),
+        (["--share", "1", "--form", "thresholded"], "between 0.001 and 0.999, which thresholded"),
         (["--from-scratch"], "--from-scratch is for --mode joint"),
+        (["--from-scratch", "--mode", "joint", "--classifier", "m"], "a classifier of its own"),
+        (["--sparsity", "1", "--selection", "2"], "--selection needs something expected"),
         (["--baseline", "others"], "--baseline is for --estimator reinforce"),
     ],
 )
