@@ -14,8 +14,9 @@ def learned_from(folder):
 
 
 def test_switches_reach_the_learner_and_the_folder(run, short_corpus, tmp_path):
-    words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7 --epochs 2".split()
-    result = run("fit", short_corpus, "-o", tmp_path / "m", *words)
+    words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7".split()
+    seldom = ["--epochs", "2", "--contrast-share", "0.01"]
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words, *seldom)
     assert (result.status, result.err) == (0, "")
     made = learned_from(tmp_path / "m")["settings"]
     assert (made["unit"], made["attention"], made["sparsity"]) == ("subword", 2, 0.7)
