@@ -6,6 +6,8 @@ import torch
 from thresher.lm.kernels.light_rows import Lists, gather_sums, lists_by_token
 from thresher.lm.kernels.plan import Plan
 from thresher.lm.kernels.popular_tokens import take_popular_tokens
+from thresher.lm.kernels.row_groups import RowGroups
+from thresher.lm.kernels.token_counts import TokenPlaces
 
 ROWS, VOCABULARY = 6, 30
 
@@ -27,15 +29,31 @@ def listed(gradient):
     return Lists(torch.arange(ROWS), begin, end, index.int(), factor), owners.int()
 
 
-@pytest.mark.parametrize("share", [0.3, 1.0])
-def test_the_block_and_what_is_left_of_both_lists_are_the_whole(share):
+def all_light(gradient, popular):
+    alive = gradient != 0
+    offsets = torch.cat([torch.zeros(1, dtype=torch.int64), alive.sum(1).cumsum(0)])
+    places = TokenPlaces.of(alive.sum(0, dtype=torch.int32))
+    return RowGroups(
+        torch.arange(ROWS),
+        full=0,
+        dense=0,
+        listed=int(alive.sum()),
+        popular=popular,
+        scale=1.0,
+        offsets=offsets,
+        tokens=places,
+    )
+
+
+@pytest.mark.parametrize("many", [4, 0])
+def test_the_block_and_what_is_left_of_both_lists_are_the_whole(many):
     gradient = sparse_gradient()
     by_row, owners = listed(gradient)
-    by_token = lists_by_token(by_row, owners, VOCABULARY)
-    plan = Plan(light_share=share, dense_multiple=1)
-    popular, rest = take_popular_tokens(by_row, by_token, VOCABULARY, torch.float32, plan)
-    often = (gradient != 0).sum(0) > share * ROWS
-    assert set(popular.tokens.tolist()) == set(often.nonzero()[:, 0].tolist())
+    groups = all_light(gradient, popular=many)
+    by_token = lists_by_token(by_row, owners, groups.tokens)
+    plan = Plan(dense_multiple=1)
+    popular, rest = take_popular_tokens(by_row, by_token, groups, torch.float32, plan)
+    assert set(popular.tokens.tolist()) == set(range(many))
     assert torch.equal(popular.gradient, gradient[:, popular.tokens])
 
     vectors = torch.randn(VOCABULARY, 5)
@@ -51,6 +69,7 @@ def test_the_block_and_what_is_left_of_both_lists_are_the_whole(share):
 
 
 def test_the_longest_lists_come_first():
-    by_token = lists_by_token(*listed(sparse_gradient()), VOCABULARY)
+    gradient = sparse_gradient()
+    by_token = lists_by_token(*listed(gradient), TokenPlaces.of((gradient != 0).sum(0)))
     lengths = by_token.end - by_token.begin
     assert torch.equal(lengths, lengths.sort(descending=True).values)

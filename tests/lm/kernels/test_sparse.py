@@ -284,6 +284,18 @@ def test_a_logit_that_is_no_number_is_seen_in_the_loss(monkeypatch):
     assert triton_loss(hidden, weight, target, margin=2.0).isnan()
 
 
+def test_a_target_that_is_no_token_makes_its_own_loss_nan_and_reads_nothing():
+    hidden, weight, _, target = random_case(ignored=1)
+    target[0], target[1] = 10**12, -7
+    rows = sparse.row_losses(hidden, weight, target, margin=2.0)
+    assert rows[:2].isnan().all()
+    assert rows[-1] == 0
+    right = selfish_cross_entropy(
+        hidden[2:-1] @ weight.T, target[2:-1], margin=2.0, reduction="none"
+    )
+    torch.testing.assert_close(rows[2:-1], right)
+
+
 def test_no_positions_and_all_ignored(monkeypatch):
     use(monkeypatch, "light")
     hidden, weight, bias, _ = random_case()

@@ -44,9 +44,11 @@ def gradients(
 
     terms: (6, positions), z_target, threshold, lse, pull, own, even   grad_rows: (positions,)
     """
-    groups = row_groups(record, grad_rows, layer.weight.shape[0], plan)
     # Probabilities divided by thousands of positions would be out of float16's range.
-    terms = torch.cat([terms[:3], terms[3:] * (grad_rows / groups.scale)])
+    scale = grad_rows.abs().max()
+    scale = scale.where(scale > 0, 1)
+    terms = torch.cat([terms[:3], terms[3:] * (grad_rows / scale)])
+    groups = row_groups(record, scale, layer.weight.shape[0], plan)
     found = Gradients()
     if not groups.all_full:
         _gather_light_rows(found, layer, record, terms, groups, plan, needs)
@@ -65,17 +67,16 @@ def _gather_light_rows(
     needs: Needs,
 ) -> None:
     """What light rows give to every token, and to their own inputs; other inputs stay empty."""
-    vocabulary, dtype = layer.weight.shape[0], layer.input.dtype
     by_row, owners = lists_by_row(record, layer, terms, groups, plan)
-    by_token = lists_by_token(by_row, owners, vocabulary)
-    popular, by_token = take_popular_tokens(by_row, by_token, vocabulary, dtype, plan)
+    by_token = lists_by_token(by_row, owners, groups.tokens)
+    popular, by_token = take_popular_tokens(by_row, by_token, groups, layer.input.dtype, plan)
     if needs.input:
         found.input = torch.empty_like(layer.input)
         begun = popular.input_sums(layer.weight)
         gather_sums(by_row, layer.weight, groups.scale, out=found.input, begun=begun)
         del begun
     if needs.bias:
-        found.bias = terms.new_empty(vocabulary)
+        found.bias = terms.new_empty(layer.weight.shape[0])
         ones = terms.new_ones(layer.input.shape[0], 1)
         gather_sums(by_token, ones, groups.scale, out=found.bias)
         found.bias[popular.tokens] = popular.bias_gradient(groups.scale)

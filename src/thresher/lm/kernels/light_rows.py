@@ -13,6 +13,7 @@ from thresher.lm.kernels.entries import logit_gradient, unpacked
 from thresher.lm.kernels.plan import Plan
 from thresher.lm.kernels.recording import Layer, Record
 from thresher.lm.kernels.row_groups import RowGroups
+from thresher.lm.kernels.token_counts import TokenPlaces
 
 LIST_BLOCK = 64
 GATHERED = 4  # vectors on their way at once
@@ -38,13 +39,8 @@ def lists_by_row(
     record: Record, layer: Layer, terms: Tensor, groups: RowGroups, plan: Plan
 ) -> tuple[Lists, Tensor]:
     """The tokens that survive in each light row, longest lists first; and each entry's row."""
-    rows = groups.order[groups.dense :]
-    offsets = torch.zeros(len(rows) + 1, dtype=torch.int64, device=rows.device)
-    torch.cumsum(record.survivors[rows], 0, out=offsets[1:])
-    # Rows that were rounded up to dense ones leave the end unused: no token, no weight.
-    index = torch.full(
-        (groups.listed,), layer.weight.shape[0], dtype=torch.int32, device=rows.device
-    )
+    rows, offsets = groups.order[groups.dense :], groups.offsets[groups.dense :]
+    index = torch.empty(groups.listed, dtype=torch.int32, device=rows.device)
     owners, factor = torch.empty_like(index), torch.empty_like(index, dtype=torch.float32)
     if groups.listed:
         _list_rows[(len(rows),)](
@@ -72,16 +68,10 @@ def lists_by_row(
     return Lists(rows, offsets[:-1], offsets[1:], index, factor), owners
 
 
-def lists_by_token(by_row: Lists, owners: Tensor, vocabulary: int) -> Lists:
-    """The light rows in which each token survives, in the order in which they are listed by row.
-
-    The longest lists come first, as the last ones would be waited for.
-    """
-    index, order = by_row.index.sort(stable=True)
-    tokens = torch.arange(vocabulary + 1, dtype=torch.int32, device=index.device)
-    offsets = torch.searchsorted(index, tokens)
-    owner = offsets.diff().argsort(descending=True, stable=True)
-    return Lists(owner, offsets[owner], offsets[owner + 1], owners[order], by_row.factor[order])
+def lists_by_token(by_row: Lists, owners: Tensor, places: TokenPlaces) -> Lists:
+    """The light rows in which each token survives, in the order in which they are listed by row."""
+    order = by_row.index.argsort(stable=True)
+    return Lists(places.owner, places.begin, places.end, owners[order], by_row.factor[order])
 
 
 def gather_sums(

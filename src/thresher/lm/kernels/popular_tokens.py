@@ -16,6 +16,7 @@ from torch import Tensor
 from thresher.lm.kernels.light_rows import LIST_BLOCK, Lists
 from thresher.lm.kernels.plan import Plan
 from thresher.lm.kernels.products import product
+from thresher.lm.kernels.row_groups import RowGroups
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,20 @@ class PopularTokens:
 
 
 def take_popular_tokens(
-    by_row: Lists, by_token: Lists, vocabulary: int, dtype: torch.dtype, plan: Plan
+    by_row: Lists, by_token: Lists, groups: RowGroups, dtype: torch.dtype, plan: Plan
 ) -> tuple[PopularTokens, Lists]:
     """Move them out of both lists: those by row are changed in place, the others returned anew."""
     rows = len(by_row.owner)
-    many = int((by_token.end - by_token.begin > plan.light_share * rows).sum())  # the host waits
-    many = -(-many // plan.dense_multiple) * plan.dense_multiple
-    many = min(many, plan.logits_elements // max(1, rows), vocabulary)
-    tokens = by_token.owner[:many]
-    gradient = torch.zeros(rows, many, dtype=dtype, device=tokens.device)
+    many = -(-groups.popular // plan.dense_multiple) * plan.dense_multiple
+    many = min(many, plan.logits_elements // max(1, rows), len(by_token.owner))
+    gradient = torch.zeros(rows, many, dtype=dtype, device=by_row.owner.device)
     if many:
-        column = torch.full((vocabulary + 1,), -1, dtype=torch.int32, device=tokens.device)
-        column[tokens] = torch.arange(many, dtype=torch.int32, device=tokens.device)
         _take[(rows,)](
             by_row.begin,
             by_row.end,
             by_row.index,
             by_row.factor,
-            column,
+            groups.tokens.rank,
             gradient,
             many,
             BLOCK=LIST_BLOCK,
@@ -72,18 +69,18 @@ def take_popular_tokens(
         by_token.index,
         by_token.factor,
     )
-    return PopularTokens(tokens, gradient), rest
+    return PopularTokens(by_token.owner[:many], gradient), rest
 
 
 @triton.jit
-def _take(begin, end, index, factor, column, gradient, many, BLOCK: tl.constexpr):
+def _take(begin, end, index, factor, rank, gradient, many, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     last = tl.load(end + row)
     for done in range(tl.load(begin + row), last, BLOCK):
         step = done + tl.arange(0, BLOCK)
         mask = step < last
-        place = tl.load(column + tl.load(index + step, mask=mask, other=0), mask=mask, other=-1)
-        taken = place >= 0
+        place = tl.load(rank + tl.load(index + step, mask=mask, other=0), mask=mask, other=many)
+        taken = place < many
         value = tl.load(factor + step, mask=taken, other=0.0)
         tl.store(gradient + row * many + place, value.to(gradient.dtype.element_ty), mask=taken)
         tl.store(index + step, -1, mask=taken)

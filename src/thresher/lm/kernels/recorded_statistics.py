@@ -20,7 +20,7 @@ class RecordedStatistics(RowStatistics):
     """And how the backward pass of the sparse kernels treats the rows.
 
     full, heavy, light: rows made again, multiplied from the record, gathered
-    gathered: survivors of light rows, rounded up
+    gathered: survivors of light rows
     """
 
     full: int
@@ -65,7 +65,7 @@ def recorded_statistics(
     recording = isinstance(margin, Tensor) or margin != math.inf
     threshold = z_target - sparse.margins(margin, input.device)
     record = record_survivors(layer, z_target, threshold, plan, recording=recording, mean=True)
-    groups = row_groups(record, torch.ones_like(z_target), len(weight), plan)
+    groups = row_groups(record, z_target.new_ones(()), len(weight), plan)
     counted = tokens >= 0
     return RecordedStatistics(
         survivors=record.survivors[counted],

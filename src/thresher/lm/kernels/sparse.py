@@ -41,13 +41,15 @@ def row_losses(
     """`chunked.row_losses` for float16, bfloat16 and float32.
 
     Input and weight are multiplied in the more precise of their dtypes, or in autocast's. Sums are
-    in float32, and so is the loss.
+    in float32, and so is the loss. Targets of a GPU are not looked at by the host: one that is no
+    token makes its loss NaN.
     """
     ignored = target == ignore_index
+    known = ~ignored & (target >= 0) & (target < len(weight))
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
         *factors(input, weight),
         None if bias is None else bias.float().contiguous(),
-        target.masked_fill(ignored, -1).int(),
+        target.where(known, -1).int(),
         margins(margin, input.device),
         None if class_weight is None else class_weight.float().contiguous(),
         label_smoothing,
@@ -55,7 +57,7 @@ def row_losses(
         softcap,
         isinstance(margin, Tensor) or margin != math.inf,
     )
-    return rows.masked_fill(ignored, 0)
+    return rows.masked_fill(~known, math.nan).masked_fill(ignored, 0)
 
 
 def factors(input: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
