@@ -71,7 +71,7 @@ def stated(
     *, names: str | None, not_names: str | None, cldr: str | None, **others: Any
 ) -> dict[str, Any]:
     """Beliefs that were stated, without a look at the text; the others are left to the library."""
-    known = frozenset() if names is None else word_list(names)
+    known = word_list(names)
     if cldr is not None:
         from thresher.entities.cldr import cldr_names  # noqa: PLC0415 (babel)
 

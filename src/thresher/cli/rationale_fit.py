@@ -89,8 +89,7 @@ def fit(
     problems = Problems()
     fields = Fields(text=text_field, label=label_field)
     read = list(read_labelled(texts, fields=fields, format=from_, on_problem=problems))
-    likely_words = frozenset() if likely is None else word_list(likely)
-    unlikely_words = frozenset() if unlikely is None else word_list(unlikely)
+    likely_words, unlikely_words = word_list(likely), word_list(unlikely)
     from thresher.rationales.finder import RationaleFinder  # noqa: PLC0415 (torch)
     from thresher.rationales.model import RationaleModel  # noqa: PLC0415
 
