@@ -1,6 +1,5 @@
 """thresher lm train: a language model from raw text."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from thresher.cli.lm_figures import figures_as_json
 from thresher.cli.lm_progress import training_shown
 from thresher.cli.lm_reading import chosen_device, joined
 from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
-from thresher.cli.output import print_line
+from thresher.cli.output import print_summary
 from thresher.cli.progress import shown
 from thresher.cli.values import given
 from thresher.cli.work_folder import check_place, kept_work
@@ -103,10 +102,7 @@ def train(
         device=where,
         tensorboard=tensorboard,
     )
-    if as_json:
-        print_line(json.dumps(_summary(output, learned)))
-    elif not quiet:
-        print_line(_in_words(output, learned))
+    print_summary(_summary(output, learned), _in_words, as_json=as_json, quiet=quiet)
     problems.conclude()
 
 
@@ -141,22 +137,18 @@ def _summary(folder: Path, learned: "LearnedModel") -> dict[str, Any]:
         "model": str(folder),
         "tokens": learned.tokens.kind,
         "vocabulary": learned.tokens.vocabulary,
-        "parameters": _parameters(learned),
+        "parameters": sum(each.numel() for each in learned.model.parameters()),
         "best_step": learned.best_step,
         "steps": learned.settings.steps,
         "test": figures_as_json(learned, learned.test),
     }
 
 
-def _in_words(folder: Path, learned: "LearnedModel") -> str:
-    test = learned.test.figures()
+def _in_words(summary: dict[str, Any]) -> str:
+    test = summary["test"]
     return (
-        f"{folder}: {_parameters(learned):,} parameters, {learned.tokens.vocabulary:,} tokens "
-        f"({learned.tokens.kind}); best at step {learned.best_step:,} of "
-        f"{learned.settings.steps:,}; on the test text loss {test['loss']:.4f} nats, perplexity "
+        f"{summary['model']}: {summary['parameters']:,} parameters, {summary['vocabulary']:,} "
+        f"tokens ({summary['tokens']}); best at step {summary['best_step']:,} of "
+        f"{summary['steps']:,}; on the test text loss {test['loss']:.4f} nats, perplexity "
         f"{test['perplexity']:.3f}, accuracy {test['accuracy']:.3f}"
     )
-
-
-def _parameters(learned: "LearnedModel") -> int:
-    return sum(each.numel() for each in learned.model.parameters())
