@@ -51,6 +51,7 @@ class SentenceBert:
         if not 1 <= self._layer <= self._model.depth:
             raise InputError(f"{self._name} has layers 1 to {self._model.depth}; got layer {layer}")
         self._eight_bits: EightBitBert | None = None
+        self._embeddings = self._model.words
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
         self._most = min(MOST_TOKENS, self._model.positions or MOST_TOKENS)
@@ -103,7 +104,7 @@ class SentenceBert:
         return self._model(self._embedded(ids), mask, layers=self._layer)
 
     def _embedded(self, ids: Tensor) -> Tensor:
-        return functional.embedding(ids, self._model.words)
+        return functional.embedding(ids, self._embeddings)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
@@ -137,7 +138,7 @@ class SentenceBert:
 
     def token_vectors(self) -> Tensor:
         """What `encode` makes of each token of the vocabulary alone: (vocabulary, width)."""
-        vectors = torch.empty(len(self._model.words), self.width)
+        vectors = torch.empty(len(self._embeddings), self.width)
         for low in range(0, len(vectors), _TOKENS_AT_ONCE):
             own = range(low, min(low + _TOKENS_AT_ONCE, len(vectors)))
             ids = torch.tensor([[*self._start, each, *self._end] for each in own])
@@ -167,8 +168,7 @@ class SentenceBert:
         """The mask token's embedding, or the mean of all where there is no mask token."""
         ids = map(self._tokenizer.token_to_id, _MASKS)
         mask = next((each for each in ids if each is not None), None)
-        words = self._model.words
-        return words.mean(0) if mask is None else words[mask]
+        return self._embeddings.mean(0) if mask is None else self._embeddings[mask]
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
