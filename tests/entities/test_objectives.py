@@ -1,4 +1,5 @@
 import math
+import weakref
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from thresher.entities.objectives import (
     rate_divergence,
     sparsity,
 )
+from thresher.entities.processes import Processes
 from thresher.maths.gates import GATE_FORMS, gate
 
 SENTENCES = [["Marie", "left", "Paris"], ["it", "rained"], ["Ann", "met", "Bob", "again"]]
@@ -136,6 +138,53 @@ def test_a_sentence_all_closed_or_all_open_has_a_gradient_of_ordinary_size(tiny,
         (gradient,) = torch.autograd.grad(loss, z, retain_graph=True)
         assert gradient.isfinite().all()
         assert gradient.abs().max() < 100
+
+
+@EVERY_PLACE
+def test_the_gradients_of_both_contrasts_are_those_of_finite_differences(tiny, gates_at):
+    batch = tiny.batch(SENTENCES)
+    z = torch.linspace(0.2, 0.9, WORDS, requires_grad=True)
+    step = 1e-2 * torch.eye(WORDS)
+
+    def losses(gates):
+        return torch.stack(contrast(tiny, batch, gates, temperature=0.5, gates_at=gates_at))
+
+    with torch.no_grad():
+        expected = torch.stack([losses(z + each) - losses(z - each) for each in step], -1) / 2e-2
+    for loss, weight, slope in zip(losses(z), (0.1, -0.05), expected, strict=True):
+        (gradient,) = torch.autograd.grad(weight * loss, z, retain_graph=True)
+        torch.testing.assert_close(gradient, weight * slope, atol=1e-4, rtol=1e-2)
+
+
+def test_a_contrast_keeps_nothing_of_what_the_encoder_computed(tiny):
+    class Watched:
+        def __init__(self):
+            self.width, self.made = tiny.width, []
+
+        def encode_gated(self, batch, gates=None):
+            hidden = tiny.encode_gated(batch, gates)
+            self.made.append(weakref.ref(hidden))
+            return hidden
+
+    encoder = Watched()
+    z = torch.full((WORDS,), 0.6, requires_grad=True)
+    losses = contrast(encoder, tiny.batch(SENTENCES), z, temperature=0.5)
+    assert [each() for each in encoder.made] == [None] * 3
+    assert all(each.requires_grad for each in losses)
+
+
+def test_a_process_without_a_share_has_the_losses_and_nothing_to_send_back(tiny):
+    class First(Processes):
+        def total(self, own):
+            assert not own.any()  # its sentences are those of others
+            return torch.eye(*own.shape)
+
+    z = torch.full((WORDS,), 0.6, requires_grad=True)
+    losses = contrast(
+        tiny, tiny.batch(SENTENCES), z, temperature=0.5, processes=First(rank=0, count=5)
+    )
+    assert [float(each) for each in losses] == [pytest.approx(math.log(1 + 2 * math.exp(-2)))] * 2
+    assert not any(each.requires_grad for each in losses)
 
 
 def test_an_unknown_place_for_gates_is_refused_with_the_choices(tiny):

@@ -18,6 +18,7 @@ from thresher.encoders.protocol import (
     sentence_vectors,
     weighted_sentence_vectors,
 )
+from thresher.entities.kept_activations import encode_keeping
 from thresher.entities.processes import ALONE, Processes
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
@@ -64,20 +65,38 @@ def contrast(
     own = batch.of_sentences(*processes.share(batch.sentences))
     with torch.no_grad():
         hidden = encode_in_parts(encoder, own)
-        anchors = sentence_vectors(hidden, own)
-    if gates_at == "pool":
-        rationale = weighted_sentence_vectors(hidden, own, z)
-        complement = weighted_sentence_vectors(hidden, own, 1 - z)
-    else:
-        rationale = sentence_vectors(encode_in_parts(encoder, own, z), own)
-        complement = sentence_vectors(encode_in_parts(encoder, own, 1 - z), own)
-    anchors, rationale, complement = map(processes.total, (anchors, rationale, complement))
-    if keep is not None:
-        anchors, rationale, complement = keep(anchors), keep(rationale), keep(complement)
-    return (
-        info_nce(anchors, rationale, temperature=temperature),
-        info_nce(anchors, complement, temperature=temperature),
-    )
+        anchors = _compared(sentence_vectors(hidden, own), keep, processes)
+
+    def loss(gates: Tensor) -> Tensor:
+        if gates_at == "pool":
+            own_vectors = weighted_sentence_vectors(hidden, own, gates)
+        else:
+            own_vectors = sentence_vectors(encode_keeping(encoder, own, gates), own)
+        others = _compared(own_vectors, keep, processes)
+        return info_nce(anchors, others, temperature=temperature)
+
+    return _with_gradient(loss, z), _with_gradient(loss, 1 - z)
+
+
+def _compared(own: Tensor, keep: Callable[[Tensor], Tensor] | None, processes: Processes) -> Tensor:
+    """What is compared of the vectors of all sentences: (sentences, …)."""
+    every = processes.total(own)
+    return every if keep is None else keep(every)
+
+
+def _with_gradient(loss: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
+    """loss(z), its gradient found at once, so that nothing it was computed from stays in memory.
+
+    As loss(z₀) + ∇loss(z₀)·(z − z₀) with z₀ = z: of the same value and gradient.
+    """
+    if not z.requires_grad:
+        return loss(z)
+    here = z.detach().requires_grad_()
+    value = loss(here)
+    if not value.requires_grad:  # of few sentences, some processes have no share
+        return value
+    (gradient,) = torch.autograd.grad(value, here)
+    return value.detach() + gradient @ (z - z.detach())
 
 
 def sparsity(z: Tensor) -> Tensor:
