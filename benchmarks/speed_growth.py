@@ -3,6 +3,7 @@
     python -m benchmarks.speed_growth                         up to 100,000 sentences: an hour
     python -m benchmarks.speed_growth --most 1000000          days for fit without a GPU
     python -m benchmarks.speed_growth --tasks find --most 1000000
+    python -m benchmarks.speed_growth --tasks fit --sizes 1000000 --device cuda --encoder FOLDER
     python -m benchmarks.speed_growth --draw                  only the picture
 
 `find` reads with the distilled finder and two workers, `fit` with the default encoder and one
@@ -27,14 +28,16 @@ _LM = "--tokens bpe --vocabulary 4096 --steps 20 --evaluate-every 20 --batch 8 -
 PICTURE = ROOT / "docs" / "pictures" / "speed-growth.svg"
 
 
-def measure(task: str, count: int, *, device: str | None) -> dict[str, Any]:
+def measure(
+    task: str, count: int, *, device: str | None = None, encoder: str | None = None
+) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         text = str(write_lines(place / "text.txt", count))
         on = ["--device", device] if device else []
         commands = {
             "find": ["find", text, "--model", FAST_ENGLISH, "--workers", "2", "--to", "jsonl"],
-            "fit": ["fit", text, "--epochs", "1"],
+            "fit": ["fit", text, "--epochs", "1", *(["--encoder", encoder] if encoder else [])],
             "lm train": ["lm", "train", text, *_LM.split()],
         }
         done = spent([*commands[task], *on, "--quiet", "-o", str(place / "out")])
@@ -68,15 +71,17 @@ def draw() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=100_000)
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="those up to --most")
     parser.add_argument("--tasks", nargs="*", default=TASKS, choices=TASKS)
     parser.add_argument("--device")
+    parser.add_argument("--encoder", help="for fit, where the default one is not installed")
     parser.add_argument("--draw", action="store_true")
     options = parser.parse_args()
     RESULTS.mkdir(parents=True, exist_ok=True)
     if not options.draw:
         for task in options.tasks:
-            for count in (size for size in SIZES if size <= options.most):
-                row = measure(task, count, device=options.device)
+            for count in (size for size in options.sizes if size <= options.most):
+                row = measure(task, count, device=options.device, encoder=options.encoder)
                 print(row, flush=True)
                 name = f"growth-{task.replace(' ', '-')}-{count}.json"
                 (RESULTS / name).write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
