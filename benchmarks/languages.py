@@ -88,7 +88,6 @@ ROWS = {
     "rarity": Row(priors=("rarity",), languages=WITHOUT_CAPITALS),
     "shared": Row(SHARED, languages=WITHOUT_CAPITALS),
     "shared-together": Row(SHARED, together=True, languages=WITHOUT_CAPITALS),
-    "shared-names": Row(SHARED, names=True, languages=WITHOUT_CAPITALS),
 }
 
 

@@ -39,6 +39,20 @@ def test_known_names_are_surer_than_burstiness():
     assert found["ነው"] == 0
 
 
+@pytest.mark.parametrize(
+    ("priors", "names", "alone"),
+    [
+        (["burstiness"], ["ቤት"], True),
+        (["burstiness", "contexts"], ["ቤት"], True),
+        (["burstiness"], [], False),
+        (["burstiness", "casing"], ["ቤት"], False),
+        ([], ["ቤት"], False),
+    ],
+)
+def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, names, alone):
+    assert Beliefs(priors=priors, names=frozenset(names)).names_alone is alone
+
+
 def test_words_are_known_however_they_are_written():
     found = opinions(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
     assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)

@@ -15,6 +15,7 @@ from thresher.errors import InputError
 
 NAMES = ["Anna", "Boris", "Chiara", "Dmitri", "Elena", "Farid"]
 VERBS = ["met", "saw", "called", "thanked"]
+SPREAD = [[["ነው", "ቤት", "ሰው"]] * 5, [["ቤት", "ሰው", "ነው"]] * 5]  # words that are everywhere
 
 
 def sentences(count: int = 120) -> list[list[str]]:
@@ -121,6 +122,18 @@ def test_known_names_and_stated_rates_are_believed(tiny):
     gates = finder.gates([["then", "the", "child", "met", "chiara", "again", "."]]).prob_open()
     assert gates[2] > 0.8
     assert gates[5] < 0.6
+
+
+def test_gates_that_learned_from_known_names_alone_are_open_at_the_rate_of_entities(tiny):
+    text = [words for i in range(12) for words in [["ከበደ", "ነው", "አበበ", "ቤት"]] * 5 + SPREAD[i % 2]]
+    settings = Settings(epochs=5, sentences_per_batch=16, contrast=0.0, bursty_rate=0.3)
+    gates = []
+    for names in (["ከበደ"], []):
+        beliefs = Beliefs(priors=("burstiness",), names=frozenset(names))
+        finder = EntityFinder.fit_words(text, encoder=tiny, settings=settings, beliefs=beliefs)
+        gates.append(np.concatenate(finder.gate_scores(text)).mean())
+    assert gates[0] == pytest.approx(0.3, abs=0.005)
+    assert gates[1] != pytest.approx(0.3, abs=0.02)
 
 
 def test_too_little_text_is_refused(tiny):

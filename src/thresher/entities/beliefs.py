@@ -79,6 +79,11 @@ class Beliefs:
         """Words of dates in these sentences; None where dates are no entities."""
         return date_words(sentences) if self.dates else None
 
+    @property
+    def names_alone(self) -> bool:
+        """Whether only known names are held to be entities, of which they are but some."""
+        return bool(self.names) and bool(self.priors) and set(self.priors) <= set(EVIDENCE)
+
     def opinions(
         self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
     ) -> NDArray[np.float32]:

@@ -31,6 +31,7 @@ from thresher.errors import InputError
 LEAST_WORDS = 200  # fewer teach nothing
 FEW_WORDS = 20_000  # fewer teach little
 _LEAST_STEPS = 150  # a small text is read more often, until the gates have moved
+_FURTHEST, _HALVINGS = 8.0, 16  # how far gates are moved to reach a rate, and how exactly
 _ROWS = 65_536  # vectors scored at a time
 _SAVED_EVERY = 60.0  # seconds between two states of a long epoch
 
@@ -120,6 +121,10 @@ def conclude(
     device: torch.device,
 ) -> Fitted:
     """Trained selectors with their trust and thresholds, all as they will be saved."""
+    if raw.rate is not None:
+        possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
+        some = corpus.vectors[possible[:: max(1, len(possible) // _ROWS)]]
+        selectors = [open_at(raw.rate, each, some, device) for each in selectors]
     saved = [selector.half().float() for selector in selectors]
     gates = [corpus.units.largest(gate_scores(each, corpus.vectors, device)) for each in saved]
     heads = tuple(
@@ -138,6 +143,24 @@ def long_enough(settings: Settings, sentences: int, *, alone: bool = False) -> S
     least = 2 * _LEAST_STEPS if alone else _LEAST_STEPS
     epochs = math.ceil(least / steps_per_epoch(sentences, settings))
     return replace(settings, epochs=max(settings.epochs, epochs))
+
+
+def open_at(
+    rate: float, selector: Selector, vectors: NDArray[np.float16], device: torch.device
+) -> Selector:
+    """The selector with its gates moved up or down, so that on average they are open at a rate.
+
+    Gates that were shown some entities and many other words learn how these differ, but not how
+    many entities there are.
+
+    vectors: (units, width)
+    """
+    low, high = -_FURTHEST, _FURTHEST
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        too_few = gate_scores(selector.moved(middle), vectors, device).mean() < rate
+        low, high = (middle, high) if too_few else (low, middle)
+    return selector.moved((low + high) / 2)
 
 
 def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.device) -> Scores:

@@ -20,6 +20,7 @@ class RawText:
     prior: (words,), NaN for no opinion   seen: the other views of each word
     ordinary: words that are not bursty; None where repetition tells nothing
     dates: words of dates; None where dates are no entities
+    rate: which share of the possible words are entities, where the prior knows only some of them
     """
 
     sentences: Sequence[Sequence[str]]
@@ -29,6 +30,7 @@ class RawText:
     not_names: frozenset[str]
     dates: frozenset[str] | None
     seen: Observations
+    rate: float | None = None
 
     @classmethod
     def of(
@@ -57,6 +59,7 @@ class RawText:
             not_names=not_names,
             dates=dates,
             seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names, dates=dates),
+            rate=settings.bursty_rate if beliefs.names_alone else None,
         )
 
     def judge(self) -> NDArray[np.float32]:

@@ -1,5 +1,7 @@
 """From a word's vector to its gate."""
 
+from copy import deepcopy
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -33,6 +35,13 @@ class Selector(nn.Module):
         hidden = functional.gelu(self.inner(self.norm(vectors)))
         a, b = (functional.softplus(self.outer(hidden)) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, validate_args=False)
+
+    def moved(self, by: float) -> "Selector":
+        """A copy whose gates are all more open, or less: a and b move apart before softplus."""
+        copy = deepcopy(self)
+        with torch.no_grad():
+            copy.outer.bias.add_(torch.tensor([by, -by], device=copy.outer.bias.device))
+        return copy
 
 
 def require_rate(name: str, rate: float, form: str) -> None:
