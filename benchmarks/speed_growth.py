@@ -24,6 +24,7 @@ from thresher.entities.built_in import FAST_ENGLISH
 
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 TASKS = ("find", "fit", "lm train")
+DEFAULT = "default"  # device
 _LM = "--tokens bpe --vocabulary 4096 --steps 20 --evaluate-every 20 --batch 8 --width 64"
 PICTURE = ROOT / "docs" / "pictures" / "speed-growth.svg"
 
@@ -48,21 +49,30 @@ def measure(
         "sentences": count,
         "seconds": done.seconds,
         "peak_gb": done.peak_gb,
-        "device": device or "default",
+        "device": device or DEFAULT,
     }
+
+
+def grown() -> dict[str, list[dict[str, Any]]]:
+    """All rows, by what they are of: a task, on its default device or another."""
+    rows = [json.loads(path.read_bytes()) for path in RESULTS.glob("growth-*.json")]
+    rows.sort(key=lambda row: (TASKS.index(row["row"]), row["device"] != DEFAULT, row["sentences"]))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        title = row["row"] if row["device"] == DEFAULT else f"{row['row']}, {row['device']}"
+        found.setdefault(title, []).append(row)
+    return found
 
 
 def draw() -> None:
     """Time and memory against sentences, each task a line."""
     from matplotlib import pyplot as plt  # noqa: PLC0415 (not on every machine that measures)
 
-    rows = [json.loads(path.read_bytes()) for path in sorted(RESULTS.glob("growth-*.json"))]
     figure, axes = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
     for axis, key, title in zip(axes, ("seconds", "peak_gb"), ("seconds", "GB"), strict=True):
-        for task in TASKS:
-            own = sorted((each["sentences"], each[key]) for each in rows if each["row"] == task)
-            if own:
-                axis.plot(*zip(*own, strict=True), marker="o", label=task)
+        for title_of_row, rows in grown().items():
+            points = [(each["sentences"], each[key]) for each in rows]
+            axis.plot(*zip(*points, strict=True), marker="o", label=title_of_row)
         axis.set(xscale="log", yscale="log", xlabel="sentences", title=title)
         axis.legend()
     figure.savefig(PICTURE, metadata={"Date": None})
@@ -83,8 +93,9 @@ def main() -> None:
             for count in (size for size in options.sizes if size <= options.most):
                 row = measure(task, count, device=options.device, encoder=options.encoder)
                 print(row, flush=True)
-                name = f"growth-{task.replace(' ', '-')}-{count}.json"
-                (RESULTS / name).write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+                where = "-".join(["growth", *task.split(), *filter(None, [options.device])])
+                path = RESULTS / f"{where}-{count}.json"
+                path.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
     draw()
 
 

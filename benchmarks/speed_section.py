@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from benchmarks.speed import RESULTS
-from benchmarks.speed_growth import PICTURE, TASKS
+from benchmarks.speed_growth import PICTURE, grown
 from benchmarks.speed_rows import ROWS
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
@@ -155,28 +155,29 @@ def _cells(row: dict[str, Any]) -> str:
 
 
 def _growth() -> list[str]:
-    rows = [json.loads(path.read_bytes()) for path in RESULTS.glob("growth-*.json")]
+    rows = grown()
     if not rows:
         return ["Growth (`python -m benchmarks.speed_growth`): not measured."]
     lines = ["| | sentences | seconds | peak GB |", "|---|---|---|---|"]
-    for task in TASKS:
-        own = sorted((each for each in rows if each["row"] == task), key=lambda x: x["sentences"])
+    for title, own in rows.items():
         lines += [
-            f"| {task} | {each['sentences']:,} | {each['seconds']} | {each['peak_gb']} |"
+            f"| {title} | {each['sentences']:,} | {each['seconds']} | {each['peak_gb']} |"
             for each in own
         ]
     picture = f"![Time and memory against sentences](pictures/{PICTURE.name})"
     return [
-        "`python -m benchmarks.speed_growth`: time on the clock and memory as the text grows.",
+        "`python -m benchmarks.speed_growth`: time on the clock and memory as the text grows. "
+        "Of the memory of `fit`, what the vectors of its words take (768 bytes each) is pages of a "
+        "file that the system may take back.",
         "\n".join(lines),
         *([picture] if PICTURE.exists() else []),
     ]
 
 
-if __name__ == "__main__":
-    print(section())
-
-
 def _ratio(value: float) -> str:
     """To two digits, without an exponent."""
     return f"{float(f'{value:.2g}'):g}"
+
+
+if __name__ == "__main__":
+    print(section())
