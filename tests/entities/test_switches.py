@@ -216,7 +216,7 @@ def test_what_the_prior_does_not_speak_of_plays_no_part():
         (lambda: DualModels(sparsity=(1.0, -1.0)), "sparsity must be at least 0; got -1"),
         (
             lambda: Settings(dual=DualModels(target_rates=(None, 1.5))),
-            "target_rate: .* cannot be open at a rate of 1.5",
+            "target_rate must be between 0.001 and 0.999, .*; got 1.5",
         ),
         (lambda: Settings(unit="letter"), "unknown unit 'letter'; choose from word, subword"),
         (lambda: Settings(attention="top"), "attention must be a layer, or 'mean'; got 'top'"),
