@@ -53,6 +53,12 @@ def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, nam
     assert Beliefs(priors=priors, names=frozenset(names)).names_alone is alone
 
 
+@pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
+def test_names_do_not_stand_alone_beside_stated_expectations(stated):
+    names = frozenset(["ቤት"])
+    assert not Beliefs(priors=("burstiness",), names=names, **stated).names_alone
+
+
 def test_words_are_known_however_they_are_written():
     found = opinions(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
     assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)

@@ -82,7 +82,9 @@ class Beliefs:
     @property
     def names_alone(self) -> bool:
         """Whether only known names are held to be entities, of which they are but some."""
-        return bool(self.names) and bool(self.priors) and set(self.priors) <= set(EVIDENCE)
+        expected = self.rates or self.selected is not None
+        told = expected or not self.priors or set(self.priors) - set(EVIDENCE)
+        return bool(self.names) and not told
 
     def opinions(
         self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings

@@ -121,8 +121,8 @@ def conclude(
     device: torch.device,
 ) -> Fitted:
     """Trained selectors with their trust and thresholds, all as they will be saved."""
-    if raw.rate is not None:
-        possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
+    possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
+    if raw.rate is not None and len(possible):
         some = corpus.vectors[possible[:: max(1, len(possible) // _ROWS)]]
         selectors = [open_at(raw.rate, each, some, device) for each in selectors]
     saved = [selector.half().float() for selector in selectors]
@@ -153,7 +153,7 @@ def open_at(
     Gates that were shown some entities and many other words learn how these differ, but not how
     many entities there are.
 
-    vectors: (units, width)
+    vectors: (units, width), at least one
     """
     low, high = -_FURTHEST, _FURTHEST
     for _ in range(_HALVINGS):

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from thresher.encoders.kept_activations import encode_keeping
 from thresher.encoders.parts import encode_in_parts
 from thresher.encoders.protocol import (
     Encoder,
@@ -18,7 +19,6 @@ from thresher.encoders.protocol import (
     sentence_vectors,
     weighted_sentence_vectors,
 )
-from thresher.entities.kept_activations import encode_keeping
 from thresher.entities.processes import ALONE, Processes
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
