@@ -58,7 +58,7 @@ def raw_english() -> list[list[str]]:
     sentences = []
     for name in RAW_ENGLISH:
         text = (DATA / "raw" / "eng" / name).read_text(encoding="utf-8")
-        sentences += [[word.text for word in each.words] for each in segment(text)]
+        sentences += [list(each.texts) for each in segment(text)]
     for tune in gold(TUNE):
         sentences += tune.sentences
     return sentences

@@ -39,11 +39,11 @@ def raw_sentences(language: str) -> list[list[str]]:
     if language == "eng":
         files = [DATA / "raw" / "eng" / name for name in ("web.txt", "wiki.txt")]
         texts = [segment(path.read_text(encoding="utf-8")) for path in files]
-        return [[word.text for word in each.words] for text in texts for each in text]
+        return [list(each.texts) for text in texts for each in text]
     known = _stretches(gold_sentences(language, "dev").sentences)
     news = (DATA / "raw" / language / "news.txt").read_text(encoding="utf-8")
     kept = "\n".join(line for line in news.splitlines() if not _stretches([line.split()]) & known)
-    sentences = [[word.text for word in each.words] for each in segment(kept)]
+    sentences = [list(each.texts) for each in segment(kept)]
     return sentences + gold_sentences(language, "train").sentences
 
 

@@ -75,7 +75,7 @@ def sources(*, learning: int = 1200, test: int = 200) -> Task:
     parts: list[list[tuple[list[str], int]]] = [[], []]
     for label, name in enumerate(SOURCES):
         text = (DATA / "raw" / "eng" / f"{name}.txt").read_text(encoding="utf-8")
-        sentences = [[word.text for word in each.words] for each in segment(text)]
+        sentences = [list(each.texts) for each in segment(text)]
         cut = len(sentences) * 6 // 7
         for part, some, count in zip(
             parts, (sentences[:cut], sentences[cut:]), (learning, test), strict=True

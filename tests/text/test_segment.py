@@ -114,11 +114,18 @@ class TestSentence:
 
     def test_cannot_be_empty(self):
         with pytest.raises(ValueError, match="at least one word"):
-            Sentence(())
+            Sentence((), ())
+
+    @pytest.mark.parametrize(
+        ("texts", "starts"), [(("a", ""), (0, 1)), (("a",), ()), (("a",), (-1,))]
+    )
+    def test_has_a_place_for_every_word_and_no_empty_one(self, texts, starts):
+        with pytest.raises(ValueError, match=r"a sentence has|words and where they start"):
+            Sentence(texts, starts)
 
     def test_cannot_hold_overlapping_words(self):
         with pytest.raises(ValueError, match="in order and apart"):
-            Sentence((Word("ab", 0, 2), Word("b", 1, 2)))
+            Sentence(("ab", "b"), (0, 1))
 
 
 class TestWordsThatAreAlreadySplit:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text import segment
+from thresher.text import segment, word_pattern
 from thresher.text.unspaced import _splitter, words_of_run
 from thresher.text.word_pattern import words_of_chunk
 
@@ -131,3 +131,12 @@ def test_with_a_dictionary_words_are_found():
     _splitter.cache_clear()
     assert words_of_run("ผมไปโรงเรียน") == ["ผม", "ไป", "โรงเรียน"]
     assert words_of_run("北京大学") == ["北京", "大学"]
+
+
+def test_few_chunks_are_remembered_and_forgetting_changes_nothing(monkeypatch):
+    remembered = word_pattern._Remembered()
+    monkeypatch.setattr(word_pattern, "_MOST_REMEMBERED", 2)
+    chunks = ["don't", "Curie's", "U.S.", "x" * 41, "don't", "(Rome)"]
+    assert [remembered[chunk] for chunk in chunks] == list(map(word_pattern._words, chunks))
+    assert 0 < len(remembered) <= 2
+    assert "x" * 41 not in remembered

@@ -101,4 +101,4 @@ def sentences_of(documents: Iterable[Document]) -> Iterator[list[str]]:
     """The words of each sentence, as given where a source was already split."""
     for document in documents:
         for sentence in document.segmented():
-            yield [word.text for word in sentence.words]
+            yield list(sentence.texts)

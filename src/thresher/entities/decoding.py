@@ -39,7 +39,7 @@ class Candidate:
 
     def in_text(self, text: str, sentence: Sentence) -> Span:
         """The same as characters of the text that the sentence is from."""
-        start, end = sentence.words[self.start].start, sentence.words[self.end - 1].end
+        start, end = sentence.starts[self.start], sentence.end_of(self.end - 1)
         return Span(start, end, text[start:end], self.score)
 
 

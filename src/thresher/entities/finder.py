@@ -29,7 +29,7 @@ from thresher.entities.fitting import (
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.processes import these
-from thresher.entities.reading import Document, Reading, TextFinder, not_a_string, words_of
+from thresher.entities.reading import Document, Reading, TextFinder, not_a_string
 from thresher.entities.settings import Settings
 from thresher.entities.vectors import Units, batches_in_order
 from thresher.entities.views import Scores
@@ -91,7 +91,7 @@ class EntityFinder(TextFinder, HubModel):
     ) -> "EntityFinder":
         """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
         whole = not_a_string(texts, "texts", "fit([text])")
-        sentences = [words_of(sentence) for text in whole for sentence in segment(text)]
+        sentences = [sentence.texts for text in whole for sentence in segment(text)]
         return cls.fit_words(
             sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
         )
@@ -143,7 +143,7 @@ class EntityFinder(TextFinder, HubModel):
     ) -> "EntityFinder":
         """A finder with no transformer, many times faster, taught by this one on raw texts."""
         whole = not_a_string(texts, "texts", "distill([text])")
-        sentences = [words_of(sentence) for text in whole for sentence in segment(text)]
+        sentences = [sentence.texts for text in whole for sentence in segment(text)]
         return self.distill_words(sentences, settings=settings, progress=progress)
 
     def distill_words(

@@ -53,7 +53,7 @@ class TextFinder(ABC):
         """The entities of each text in turn. Lazy: texts are read a few at a time."""
         least = self._threshold(threshold)
         for group in _groups(not_a_string(texts, "texts", "find")):
-            read = self._read([list(map(words_of, sentences)) for _, sentences in group])
+            read = self._read([[each.texts for each in sentences] for _, sentences in group])
             for (text, sentences), readings in zip(group, read, strict=True):
                 yield [
                     candidate.in_text(text, sentence)
@@ -93,11 +93,6 @@ def not_a_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]
     return texts
 
 
-def words_of(sentence: Sentence) -> list[str]:
-    """The words of a sentence, without their offsets."""
-    return [word.text for word in sentence.words]
-
-
 def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
     """Texts with their sentences, as many together as make good batches."""
     group: list[tuple[str, list[Sentence]]] = []
@@ -107,7 +102,7 @@ def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
             raise InputError(f"a text is a string; got {type(text).__name__} {text!r}")
         sentences = segment(text)
         group.append((text, sentences))
-        words += sum(len(sentence.words) for sentence in sentences)
+        words += sum(len(sentence.texts) for sentence in sentences)
         if words >= _WORDS_TOGETHER:
             yield group
             group, words = [], 0

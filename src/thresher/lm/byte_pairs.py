@@ -82,7 +82,7 @@ class WordPairs(BytePairs):
         ids: list[int] = []
         end = self.line_end
         for sentence in segment(text):
-            for tokens in self.encode_words([word.text for word in sentence.words]):
+            for tokens in self.encode_words(sentence.texts):
                 ids += tokens
             ids.append(end)
         return np.array(ids, dtype=np.int64)

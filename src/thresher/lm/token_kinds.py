@@ -117,7 +117,7 @@ class Words(Tokens):
 
 def words_of(text: str) -> Iterable[str]:
     """The words of all sentences."""
-    return (encodable(word.text) for sentence in segment(text) for word in sentence.words)
+    return (encodable(word) for sentence in segment(text) for word in sentence.texts)
 
 
 def encodable(text: str) -> str:

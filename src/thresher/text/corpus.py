@@ -42,8 +42,7 @@ class Document:
     def from_words(cls, words: Iterable[str], *, source: str, number: int = 1) -> Self:
         """A sentence already split; its text is the words joined by single spaces."""
         sentence = Sentence.from_words(words)
-        text = " ".join(word.text for word in sentence.words)
-        return cls(text, source, number, sentences=(sentence,))
+        return cls(" ".join(sentence.texts), source, number, sentences=(sentence,))
 
     def segmented(self) -> Sequence[Sentence]:
         """The sentences that were given, or else those that `segment` finds."""

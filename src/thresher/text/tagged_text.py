@@ -47,15 +47,15 @@ class TaggedText:
     def _tagged(self, sentence: Sentence, within: slice) -> TaggedSentence:
         touched = list(self._touched(sentence, within))
         return TaggedSentence(
-            tuple(word.text for word in sentence.words),
+            sentence.texts,
             tuple((start, end) for start, end, _ in touched),
             tuple(label for _, _, label in touched),
             line=self.number,
         )
 
     def _touched(self, sentence: Sentence, within: slice) -> Iterator[tuple[int, int, str]]:
-        starts = [word.start for word in sentence.words]
-        ends = [word.end for word in sentence.words]
+        starts = sentence.starts
+        ends = list(map(sentence.end_of, range(len(starts))))
         done = 0
         for span, label in zip(self.spans[within], self.labels[within], strict=True):
             first = max(done, bisect_right(ends, span.start))

@@ -8,7 +8,7 @@ White space never lies inside a word, so a chunk between two spaces is split wit
 neighbours, and the answer is remembered: few chunks are new, and equal words share one string.
 """
 
-from functools import lru_cache
+from collections.abc import Callable
 
 import regex
 
@@ -17,6 +17,7 @@ from thresher.text.unspaced import LETTERS as UNSPACED
 from thresher.text.unspaced import words_of_run
 
 LONGEST = 500  # characters; beyond it (encoded data, a stuck key) a word is cut in pieces
+_LONGEST_REMEMBERED, _MOST_REMEMBERED = 40, 1 << 16  # characters of a chunk, chunks
 
 # Letters, marks, digits and "_" of spaced scripts, and invisible characters (a soft hyphen, a mark
 # of direction, a zero-width space), which go with the letters they touch.
@@ -53,11 +54,6 @@ _WORD = regex.compile(
 )
 
 
-def words_of_chunk(chunk: str) -> tuple[str, ...]:
-    """The words of a piece of text without white space: `"".join(words_of_chunk(c)) == c`."""
-    return _remembered(chunk) if len(chunk) <= 40 else _words(chunk)
-
-
 def _words(chunk: str) -> tuple[str, ...]:
     words: list[str] = []
     for match in _WORD.finditer(chunk):
@@ -71,4 +67,17 @@ def _words(chunk: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-_remembered = lru_cache(maxsize=1 << 16)(_words)
+class _Remembered(dict[str, tuple[str, ...]]):
+    """The words of chunks; all are forgotten when there would be too many."""
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        words = _words(chunk)
+        if len(chunk) <= _LONGEST_REMEMBERED:
+            if len(self) >= _MOST_REMEMBERED:
+                self.clear()
+            self[chunk] = words
+        return words
+
+
+words_of_chunk: Callable[[str], tuple[str, ...]] = _Remembered().__getitem__
+"""The words of a piece of text without white space: `"".join(words_of_chunk(c)) == c`."""

@@ -10,7 +10,8 @@ the words of scripts without spaces. syntok and pysbd are rules in Python too, a
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain
+from operator import add, le
 from typing import Self
 
 from thresher.errors import InputError
@@ -20,12 +21,10 @@ from thresher.text.word_pattern import words_of_chunk
 
 MOST_WORDS = 256  # in a sentence; a longer one is cut
 
-_set = object.__setattr__
-_CHUNK = re.compile(r"\S+")  # `re`, since its white space is exactly that of `str.isspace`
 _INITIAL = re.compile(r"[^\W\d_]\.")
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class Word:
     """A word and its place: `text == document[start:end]`, in code points, end-exclusive."""
 
@@ -33,27 +32,33 @@ class Word:
     start: int
     end: int
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        # Written out, since words come by the million: a third faster than the generated one.
-        if not 0 <= start < end == start + len(text):
-            raise ValueError(f"a word must cover its text: {text!r} cannot lie at {start}:{end}")
-        _set(self, "text", text)
-        _set(self, "start", start)
-        _set(self, "end", end)
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end == self.start + len(self.text):
+            raise ValueError(
+                f"a word must cover its text: {self.text!r} cannot lie at {self.start}:{self.end}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One word or more, in the order of the text, none overlapping."""
+    """One word or more, in the order of the text, none overlapping.
 
-    words: tuple[Word, ...]
+    Words come by the million, so their texts and places are kept and `words` are made of them.
+
+    texts: the words   starts: where each begins, in code points
+    """
+
+    texts: tuple[str, ...]
+    starts: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        if not self.words:
-            raise ValueError("a sentence has at least one word")
-        for left, right in pairwise(self.words):
-            if right.start < left.end:
-                raise ValueError(f"words must be in order and apart: {left} then {right}")
+        if not self.texts or not all(self.texts):
+            raise ValueError("a sentence has at least one word, and none of them is empty")
+        if len(self.texts) != len(self.starts) or self.starts[0] < 0:
+            raise ValueError(f"words and where they start: {self.texts} at {self.starts}")
+        ends = map(add, self.starts, map(len, self.texts))
+        if not all(map(le, ends, self.starts[1:])):
+            raise ValueError(f"words must be in order and apart: {self.texts} at {self.starts}")
 
     @classmethod
     def from_words(cls, words: Iterable[str]) -> Self:
@@ -61,51 +66,67 @@ class Sentence:
 
         Words are kept as they are, white space inside them too; only an empty one is refused.
         """
-        placed: list[Word] = []
+        texts = tuple(words)
+        starts: list[int] = []
         start = 0
-        for number, word in enumerate(words, 1):
+        for number, word in enumerate(texts, 1):
             if not word:
                 raise InputError(f"word {number} of a sentence is empty")
-            placed.append(Word(word, start, start + len(word)))
+            starts.append(start)
             start += len(word) + 1
-        if not placed:
+        if not texts:
             raise InputError("a sentence without words cannot be used")
-        return cls(tuple(placed))
+        return cls(texts, tuple(starts))
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The words with their places."""
+        return tuple(
+            Word(text, start, start + len(text))
+            for text, start in zip(self.texts, self.starts, strict=True)
+        )
 
     @property
     def start(self) -> int:
         """Where the first word starts."""
-        return self.words[0].start
+        return self.starts[0]
 
     @property
     def end(self) -> int:
         """Where the last word ends."""
-        return self.words[-1].end
+        return self.end_of(-1)
+
+    def end_of(self, word: int) -> int:
+        """Where a word ends."""
+        return self.starts[word] + len(self.texts[word])
 
 
 def segment(text: str) -> list[Sentence]:
     """The sentences of a text. Every character but white space lies in exactly one word."""
-    return [
-        Sentence(tuple(words[i : i + MOST_WORDS]))
-        for passage in passages(text)
-        for span in sentence_spans(text, *passage)
-        for words in [_words(text, *span)]
-        for i in range(0, len(words), MOST_WORDS)
-    ]
+    sentences: list[Sentence] = []
+    for passage in passages(text):
+        for start, end in sentence_spans(text, *passage):
+            texts = _words(text[start:end])
+            starts = _starts(text, start, texts)
+            for i in range(0, len(texts), MOST_WORDS):
+                cut = slice(i, i + MOST_WORDS)
+                sentences.append(Sentence(texts[cut], starts[cut]))
+    return sentences
 
 
-def _words(text: str, start: int, end: int) -> list[Word]:
-    words: list[Word] = []
-    for chunk in _CHUNK.finditer(text, start, end):
-        at = chunk.start()
-        for word in words_of_chunk(chunk.group()):
-            words.append(Word(word, at, at := at + len(word)))
-    if len(words) > 1 and _INITIAL.fullmatch(words[-1].text):
-        words[-1:] = _letter_and_stop(words[-1])
+def _words(sentence: str) -> tuple[str, ...]:
+    words = tuple(chain.from_iterable(map(words_of_chunk, sentence.split())))
+    if len(words) > 1 and _INITIAL.fullmatch(words[-1]):
+        # The stop of an initial at the end of a sentence ("Plan B.") is the sentence's own.
+        return (*words[:-1], words[-1][:-1], ".")
     return words
 
 
-def _letter_and_stop(initial: Word) -> tuple[Word, Word]:
-    """An initial in two: at the end of a sentence ("Plan B.") the stop is the sentence's own."""
-    middle = initial.end - 1
-    return Word(initial.text[:-1], initial.start, middle), Word(".", middle, initial.end)
+def _starts(text: str, at: int, words: Iterable[str]) -> tuple[int, ...]:
+    """Where words begin that follow each other from `at` on, with white space alone between."""
+    starts = []
+    for word in words:
+        start = text.find(word, at)
+        starts.append(start)
+        at = start + len(word)
+    return tuple(starts)

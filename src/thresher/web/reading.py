@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thresher.entities.reading import Reading, words_of
+from thresher.entities.reading import Reading
 from thresher.text.annotations import Span
 from thresher.text.words import Sentence, segment
 
@@ -32,5 +32,5 @@ class ReadText:
 def read_all(finder: "EntityFinder", texts: Sequence[str]) -> list[ReadText]:
     """Several texts, each by itself."""
     split = [segment(text) for text in texts]
-    read = finder.read_all([[words_of(sentence) for sentence in each] for each in split])
+    read = finder.read_all([[sentence.texts for sentence in each] for each in split])
     return [ReadText(*each) for each in zip(texts, split, read, strict=True)]
