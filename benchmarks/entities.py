@@ -27,7 +27,6 @@ from thresher.entities.evaluation import (
 from thresher.entities.fitting import gate_scores
 from thresher.entities.model import FinderModel
 from thresher.entities.vectors import batches_by_length, encode_words, sentence_starts
-from thresher.entities.views import Observations
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -47,7 +46,7 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
 
 def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
     """What a finder does on one set; the gates are those of its words in any case."""
-    seen = Observations.of(data.sentences, ordinary=model.ordinary, not_names=model.not_names)
+    seen = model.observer(data.sentences)
     scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
     found = [
         candidates(words, row, not_names=model.not_names)

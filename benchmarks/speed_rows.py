@@ -16,7 +16,6 @@ from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
 from thresher.entities.vectors import batches_in_order
-from thresher.entities.views import Observations
 from thresher.text.words import segment
 
 Sentences = Sequence[Sequence[str]]
@@ -135,7 +134,7 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
     not_names = finder.model.not_names
     for _ in range(3):
         clock[0] = time.process_time()
-        seen = Observations.of(sentences, ordinary=finder.model.ordinary, not_names=not_names)
+        seen = finder.model.observer(sentences)
         scores = finder.model.trust.combine(np.concatenate(gates), seen)
         done("views")
         rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.casing import Casing
 from thresher.entities.dates import DatePrior, date_words, is_year
+from thresher.entities.observations import Observer
 from thresher.entities.settings import Settings
 from thresher.entities.statistics import WordStatistics
-from thresher.entities.views import Observations
 
 HAUSA = [["a", "ranar", "28", "ga", "Agusta", "2018", "an", "ga", "28", "mutane"]] * 5
 WORDS = [word for words in HAUSA for word in words]
@@ -67,8 +67,8 @@ def test_dates_are_entities_only_if_one_says_so():
 
 def test_where_dates_are_entities_numbers_are_possible_and_case_says_nothing_of_their_words():
     options = {"ordinary": None, "not_names": frozenset()}
-    plain = Observations.of(HAUSA[:1], **options)
-    dated = Observations.of(HAUSA[:1], dates=frozenset({"agusta", "an"}), **options)
+    plain = Observer(**options)(HAUSA[:1])
+    dated = Observer(dates=frozenset({"agusta", "an"}), **options)(HAUSA[:1])
     assert np.flatnonzero(dated.possible & ~plain.possible).tolist() == [2, 5, 8]
     assert [plain.casing[i] for i in (4, 6)] == [Casing.CAPITAL, Casing.LOWER]
     assert [dated.casing[i] for i in (4, 6)] == [Casing.SILENT, Casing.SILENT]

@@ -8,18 +8,10 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit
 
 from thresher.entities.casing import Casing
+from thresher.entities.observations import Observations, Observer
 from thresher.entities.selector import seeded_selector
 from thresher.entities.vectors import encode_words
-from thresher.entities.views import LEAST_ANCHORS, Observations, Trust
-
-WORD = st.sampled_from(
-    ["Anna", "anna", "Rome", "the", "The", "went", "NASA", ".", "12", "@Bob", "Monday", "iPhone"]
-)
-SENTENCES = st.lists(st.lists(WORD, max_size=6), max_size=8)
-
-
-def observe(sentences, *, ordinary=frozenset(), not_names=frozenset()):
-    return Observations.of(sentences, ordinary=ordinary, not_names=not_names)
+from thresher.entities.views import LEAST_ANCHORS, Trust
 
 
 def lowered(sentences):
@@ -128,7 +120,7 @@ def test_with_too_few_anchors_no_view_is_trusted():
 
 
 def test_of_no_words_nothing_is_known():
-    empty = observe([])
+    empty = Observer(ordinary=frozenset())([])
     gate = np.zeros(0, dtype=np.float32)
     assert Trust.estimate(gate, empty) == Trust()
     assert Trust(1.0, -1.0, 0.5).combine(gate, empty).shape == (0,)
@@ -176,38 +168,6 @@ def test_gates_of_zero_and_one_stay_probabilities():
         assert ((scores >= 0) & (scores <= 1)).all()
 
 
-# Observations
-
-
-def test_every_word_is_observed_in_turn():
-    sentences = [["he", "met", "Anna", "and", "anna", "on", "Monday"], ["12", "@bob", "x"]]
-    seen = observe(sentences, ordinary={"he", "met", "and", "on"}, not_names={"monday"})
-    assert seen.casing[2] == Casing.CAPITAL
-    assert seen.casing[1] == Casing.LOWER
-    assert seen.repeated.tolist() == [False] * 2 + [True, False, True] + [False] * 5
-    assert seen.possible.tolist() == [True] * 6 + [False] * 3 + [True]
-
-
-def test_where_nobody_knows_what_is_rare_repetition_is_not_seen():
-    sentences = [["he", "met", "anna", "and", "anna", "in", "Rome"]]
-    known, unknown = observe(sentences), observe(sentences, ordinary=None)
-    assert unknown.repeated is None
-    assert (known.casing[2], unknown.casing[2]) == (Casing.SILENT, Casing.LOWER)
-
-
-def test_in_a_sentence_without_capitals_case_says_nothing():
-    assert (observe([["he", "met", "anna", "there"]]).casing == Casing.SILENT).all()
-
-
-@given(SENTENCES)
-def test_all_but_casing_is_the_same_of_a_text_and_its_lower_cased_form(sentences):
-    options = {"ordinary": {"the", "went"}, "not_names": {"monday"}}
-    given_case, lower = observe(sentences, **options), observe(lowered(sentences), **options)
-    np.testing.assert_array_equal(given_case.repeated, lower.repeated)
-    np.testing.assert_array_equal(given_case.possible, lower.possible)
-    assert (lower.casing == Casing.SILENT).all()
-
-
 def test_with_the_casing_view_off_scores_are_untouched_by_case(minilm):
     sentences = [
         ["Marie", "Curie", "moved", "to", "Paris", "with", "her", "iPhone", "."],
@@ -218,7 +178,7 @@ def test_with_the_casing_view_off_scores_are_untouched_by_case(minilm):
     for text in (sentences, lowered(sentences)):
         with torch.inference_mode():
             gates.append(selector(encode_words(minilm, text)).prob_open().numpy())
-        seen = observe(text, not_names={"monday"})
+        seen = Observer(ordinary=frozenset(), not_names={"monday"})(text)
         scores.append(Trust(repeated=1.0).combine(gates[-1], seen))
         assert not np.array_equal(scores[-1], gates[-1])
     np.testing.assert_array_equal(*gates)

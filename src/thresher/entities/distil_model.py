@@ -39,7 +39,7 @@ def distilled(
         student = Student.new(encoder, settings, form=model.selector.form)
         teach(student, sentences, gates, settings, after_step=lambda: count(1))
         student = student.as_saved()
-    seen = model.observed([sentences])
+    seen = model.observer(sentences)
     own = _gates(student, sentences)
     head = Head.judged(student.selector, own, sentences, seen, not_names=model.not_names)
     return FinderModel(

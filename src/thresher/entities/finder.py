@@ -210,7 +210,9 @@ class EntityFinder(TextFinder, HubModel):
         if not gates:
             return []
         not_names = self.model.not_names
-        scores = self.model.trust.combine(np.concatenate(gates), self.model.observed(documents))
+        scores = self.model.trust.combine(
+            np.concatenate(gates), self.model.observer.of_texts(documents)
+        )
         rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
         every = (words for sentences in documents for words in sentences)
         return [

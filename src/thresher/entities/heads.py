@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.decoding import best_threshold, candidates
+from thresher.entities.observations import Observations
 from thresher.entities.selector import Selector
 from thresher.entities.vectors import sentence_starts
-from thresher.entities.views import Observations, Scores, Trust
+from thresher.entities.views import Scores, Trust
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from thresher.entities.features import Features
 from thresher.entities.fitting import Fitted
 from thresher.entities.heads import Head
 from thresher.entities.model_card import card
+from thresher.entities.observations import Observer
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
-from thresher.entities.views import Observations, Trust
+from thresher.entities.views import Trust
 from thresher.errors import InputError
 from thresher.model_folder import ModelKind, described_by
 
@@ -107,11 +109,10 @@ class FinderModel:
         """Candidates that score at least this much are entities."""
         return self.heads[self.entity].threshold
 
-    def observed(self, texts: Sequence[Sequence[Sequence[str]]]) -> Observations:
-        """What is seen of the words of one text after the other, beside their meaning."""
-        return Observations.of_texts(
-            texts, ordinary=self.ordinary, not_names=self.not_names, dates=self.dates
-        )
+    @cached_property
+    def observer(self) -> Observer:
+        """Tells what is seen of words beside their meaning."""
+        return Observer(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
         """This model, if its selectors read what that encoder gives."""

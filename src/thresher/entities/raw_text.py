@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.beliefs import Beliefs
+from thresher.entities.observations import Observations, Observer
 from thresher.entities.priors import CasingPrior
 from thresher.entities.settings import Settings
 from thresher.entities.statistics import WordStatistics
-from thresher.entities.views import Observations
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RawText:
             ordinary=ordinary,
             not_names=not_names,
             dates=dates,
-            seen=Observations.of(sentences, ordinary=ordinary, not_names=not_names, dates=dates),
+            seen=Observer(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
             rate=settings.bursty_rate if beliefs.names_alone else None,
         )
 

@@ -12,94 +12,19 @@ trained on the same text is no view of its own, and cannot tell which words are 
 so neither is repetition: case is then alone, and its log ratio counts whole.
 """
 
-from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.casing import (
-    Casing,
-    casing,
-    has_letters,
-    is_address,
-    is_capitalised,
-)
-from thresher.entities.statistics import repeated
+from thresher.entities.casing import Casing
+from thresher.entities.observations import Flags, Observations
 
 SURELY, SURELY_NOT = 0.85, 0.03  # gates above and below are anchors
 LEAST_ANCHORS = 30
 _VIEWS = 3
 
 Scores = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Observations:
-    """What is seen of each word beside its meaning: (words,) each.
-
-    casing: a `Casing`   repeated: rare in general, and again nearby; such a word may be a term,
-    which nobody capitalises, so lower case says nothing of it. None where nobody knows what is
-    rare in general
-    possible: neither punctuation, a number, an address, nor a word known not to be a name; where
-    dates are entities, numbers are possible too
-    """
-
-    casing: NDArray[np.int8]
-    repeated: NDArray[np.bool_] | None
-    possible: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls,
-        sentences: Sequence[Sequence[str]],
-        *,
-        ordinary: Set[str] | None,
-        not_names: Set[str],
-        dates: Set[str] | None = None,
-    ) -> "Observations":
-        """Look at every word of the sentences of a text.
-
-        ordinary: words that are not rare in general, where that is known
-        dates: words of dates, where dates are entities; as of terms, lower case says nothing of
-        them
-        """
-        return cls.of_texts([sentences], ordinary=ordinary, not_names=not_names, dates=dates)
-
-    @classmethod
-    def of_texts(
-        cls,
-        texts: Sequence[Sequence[Sequence[str]]],
-        *,
-        ordinary: Set[str] | None,
-        not_names: Set[str],
-        dates: Set[str] | None = None,
-    ) -> "Observations":
-        """`of` for one text after the other; a word comes again only in its own."""
-        every = [words for sentences in texts for words in sentences]
-        case = np.array([seen for words in every for seen in _visible_casing(words)], dtype=np.int8)
-        again = None
-        if ordinary is not None:
-            again = np.array(
-                [seen for sentences in texts for seen in repeated(sentences, ordinary)],
-                dtype=np.bool_,
-            )
-            case[again & (case == Casing.LOWER)] = Casing.SILENT
-        if dates is not None:
-            known = [word.casefold() in dates for words in every for word in words]
-            case[np.array(known, dtype=np.bool_)] = Casing.SILENT
-        return cls(
-            casing=case,
-            repeated=again,
-            possible=np.array(
-                [
-                    _possible(word, not_names, numbers=dates is not None)
-                    for words in every
-                    for word in words
-                ],
-                dtype=np.bool_,
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -131,7 +56,7 @@ class Trust:
         return np.where(seen.possible, 1 / (1 + np.exp(-odds)), 0.0).astype(np.float32)
 
 
-def _log_ratio(gate: Scores, value: NDArray[np.bool_], *, among: NDArray[np.bool_]) -> float:
+def _log_ratio(gate: Scores, value: Flags, *, among: Flags) -> float:
     """log P(value | sure entity) / P(value | surely none), with add-one counts."""
     entity, other = among & (gate >= SURELY), among & (gate <= SURELY_NOT)
     if entity.sum() < LEAST_ANCHORS or other.sum() < LEAST_ANCHORS:
@@ -139,16 +64,3 @@ def _log_ratio(gate: Scores, value: NDArray[np.bool_], *, among: NDArray[np.bool
     given_entity = (value[entity].sum() + 1) / (entity.sum() + 2)
     given_other = (value[other].sum() + 1) / (other.sum() + 2)
     return float(np.log(given_entity / given_other))
-
-
-def _visible_casing(words: Sequence[str]) -> Sequence[Casing]:
-    """The case of each word; silent where no word has a capital, since then nobody set any."""
-    if any(map(is_capitalised, words)):
-        return casing(words)
-    return [Casing.SILENT] * len(words)
-
-
-def _possible(word: str, not_names: Set[str], *, numbers: bool) -> bool:
-    if numbers and word[:1].isdecimal():
-        return True
-    return has_letters(word) and not is_address(word) and word.casefold() not in not_names
