@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities.casing import Casing, casing, has_letters, is_address, is_capitalised
+from thresher.entities.casing import (
+    Casing,
+    casing,
+    casings,
+    has_letters,
+    is_address,
+    is_capitalised,
+)
+from thresher.text.numbered_sentences import NumberedSentences
 
 NAMES = {Casing.SILENT: "-", Casing.LOWER: "l", Casing.CAPITAL: "C"}
 WORDS = st.sampled_from(
@@ -49,6 +57,12 @@ def seen(sentence: str) -> str:
 )
 def test_case_speaks_where_nothing_forces_it(sentence, expected):
     assert seen(sentence) == expected
+
+
+@given(st.lists(st.lists(WORDS, max_size=12), max_size=5))
+def test_the_casing_of_many_sentences_is_that_of_one_after_the_other(sentences):
+    one_by_one = [each for words in sentences for each in casing(words)]
+    assert casings(NumberedSentences.of(sentences)).tolist() == one_by_one
 
 
 @given(st.lists(WORDS, max_size=12))

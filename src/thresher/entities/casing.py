@@ -49,17 +49,16 @@ def casing(words: Sequence[str]) -> list[Casing]:
 
 
 def casings(sentences: NumberedSentences) -> NDArray[np.int8]:
-    """Equal to `casing` of one sentence after the other, for many: (words,)."""
-    seen: NDArray[np.int8] = sentences.each(_own_casing, np.int8)
+    """Equal to `casing` of one sentence after the other: (words,)."""
+    seen: NDArray[np.int8] = sentences.each(own_casing, np.int8)
     sentence = sentences.sentence_of_word()
     capital, lower = (
         np.bincount(sentence[seen == kind], minlength=len(sentences))
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
     headline = capital >= lower
-    # What lies after a word that starts a sentence has a number of its own.
-    starters = sentences.each(_SENTENCE_STARTERS.__contains__, np.int32)
-    stretch = sentence + np.cumsum(starters, dtype=np.int32)
+    starters = sentences.each(SENTENCE_STARTERS.__contains__, np.int32)
+    stretch = sentence + np.cumsum(starters, dtype=np.int32)  # another after each starter
     cased = np.flatnonzero(seen)
     first = np.diff(stretch[cased], prepend=-1) > 0
     seen[cased[first]] = Casing.SILENT

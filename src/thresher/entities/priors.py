@@ -4,7 +4,7 @@ A prior returns one number per word, in order; NaN is "no opinion". The first pr
 that has an opinion of a word decides (`first_opinion`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher.entities.casing import Casing, casing, has_letters, is_address, is_capitalised
+from thresher.entities.casing import Casing, casings, has_letters, is_address, is_capitalised
 from thresher.entities.statistics import WordStatistics, repeated
 from thresher.maths.expectations import maximum_entropy
+from thresher.text.numbered_sentences import NumberedSentences
 
 Opinions = NDArray[np.float32]
 NO_OPINION = float("nan")
@@ -42,11 +43,12 @@ class CasingPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """1 for a capital, 0 for none, the word's own rate where its case says nothing."""
-        return _flat(
-            self._opinion(word, seen)
-            for words in sentences
-            for word, seen in zip(words, casing(words), strict=True)
-        )
+        numbered = NumberedSentences.of(sentences)
+        opinions: Opinions = np.array(
+            [[self._opinion(word, seen) for word in numbered.table] for seen in Casing],
+            dtype=np.float32,
+        )  # (casings, table)
+        return opinions[casings(numbered), numbered.numbers]
 
     def _opinion(self, word: str, seen: Casing) -> float:
         if seen is Casing.CAPITAL:
@@ -66,10 +68,8 @@ class WordListPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """`rate` for a word of the list, in any case."""
-        return _flat(
-            self.rate if word.casefold() in self.words else NO_OPINION
-            for words in sentences
-            for word in words
+        return _of_each(
+            sentences, lambda word: self.rate if word.casefold() in self.words else NO_OPINION
         )
 
 
@@ -79,10 +79,9 @@ class LetterlessPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """0 for a word without letters and for an address."""
-        return _flat(
-            NO_OPINION if has_letters(word) and not is_address(word) else 0.0
-            for words in sentences
-            for word in words
+        return _of_each(
+            sentences,
+            lambda word: NO_OPINION if has_letters(word) and not is_address(word) else 0.0,
         )
 
 
@@ -99,11 +98,12 @@ class RepetitionPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """`rate` for a bursty word without a capital."""
-        words = [word for sentence in sentences for word in sentence]
-        return _flat(
-            self.rate if again and not is_capitalised(word) else NO_OPINION
-            for word, again in zip(words, repeated(sentences, self._ordinary), strict=True)
+        numbered = NumberedSentences.of(sentences)
+        opinions = _of_each(
+            numbered, lambda word: NO_OPINION if is_capitalised(word) else self.rate
         )
+        opinions[~repeated(numbered, self._ordinary)] = NO_OPINION
+        return opinions
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,8 @@ class RarityPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """`rate` for a rare word with letters."""
-        return _flat(
-            self.rate if _is_rare(word, self.statistics) else 0.0
-            for words in sentences
-            for word in words
+        return _of_each(
+            sentences, lambda word: self.rate if _is_rare(word, self.statistics) else 0.0
         )
 
 
@@ -144,37 +142,36 @@ class ExpectationPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """The maximum-entropy probability of each word."""
-        features = _features(sentences, self.statistics)
+        features = _features(NumberedSentences.of(sentences), self.statistics)
         solution = maximum_entropy(features, self.rates, overall=self.selected)
         return solution.probability.numpy().astype(np.float32)
 
 
 def first_opinion(priors: Sequence[Prior], sentences: Sequence[Sequence[str]]) -> Opinions:
     """The opinion of the first prior that has one, for each word."""
-    opinions = np.full(sum(map(len, sentences)), NO_OPINION, dtype=np.float32)
+    numbered = NumberedSentences.of(sentences)
+    opinions = np.full(len(numbered.numbers), NO_OPINION, dtype=np.float32)
     for prior in priors:
         silent = np.isnan(opinions)
-        opinions[silent] = prior.opinions(sentences)[silent]
+        opinions[silent] = prior.opinions(numbered)[silent]
     return opinions
 
 
-def _features(
-    sentences: Sequence[Sequence[str]], statistics: WordStatistics
-) -> dict[str, torch.Tensor]:
-    seen = [each for words in sentences for each in casing(words)]
-    words = [word for sentence in sentences for word in sentence]
+def _features(sentences: NumberedSentences, statistics: WordStatistics) -> dict[str, torch.Tensor]:
+    seen = casings(sentences)
     columns = {
-        "capitalised": [each is Casing.CAPITAL for each in seen],
-        "lower": [each is Casing.LOWER for each in seen],
-        "rare": [_is_rare(word, statistics) for word in words],
+        "capitalised": seen == Casing.CAPITAL,
+        "lower": seen == Casing.LOWER,
+        "rare": sentences.each(lambda word: _is_rare(word, statistics), np.bool_),
         "repeated": repeated(sentences, statistics.ordinary_words()),
     }
-    return {name: torch.tensor(column, dtype=torch.bool) for name, column in columns.items()}
+    return {name: torch.from_numpy(column) for name, column in columns.items()}
 
 
 def _is_rare(word: str, statistics: WordStatistics) -> bool:
     return has_letters(word) and statistics.count[word.casefold()] <= RARE
 
 
-def _flat(opinions: Iterable[float]) -> Opinions:
-    return np.fromiter(opinions, dtype=np.float32)
+def _of_each(sentences: Sequence[Sequence[str]], opinion: Callable[[str], float]) -> Opinions:
+    """The opinion of each word, where that is all it depends on."""
+    return NumberedSentences.of(sentences).each(opinion, np.float32)

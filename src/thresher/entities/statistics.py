@@ -1,13 +1,15 @@
 """What raw text says about each word: how often it comes, where, and in what case."""
 
-from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Self
 
-from thresher.entities.casing import Casing, casing, has_letters, is_address
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.entities.casing import Casing, casings, has_letters, is_address
+from thresher.text.numbered_sentences import NumberedSentences
 
 PASSAGE = 20  # sentences
 _NEARBY = PASSAGE // 2
@@ -34,24 +36,23 @@ class WordStatistics:
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, common: Set[str] = frozenset()) -> Self:
         """The counts of these sentences."""
-        statistics = cls(common=common)
-        passage: set[str] = set()
-        for number, words in enumerate(sentences):
-            if number % PASSAGE == 0:
-                statistics._close(passage)
-                passage = set()
-            folded = [word.casefold() for word in words]
-            passage.update(folded)
-            statistics.count.update(folded)
-            for word, seen in zip(folded, casing(words), strict=True):
-                if seen is not Casing.SILENT:
-                    statistics.cased[word] += 1
-                    statistics.capitals[word] += seen is Casing.CAPITAL
-            statistics.before_address.update(
-                word for word, following in pairwise(folded) if is_address(following)
-            )
-        statistics._close(passage)
-        return statistics
+        numbered = NumberedSentences.of(sentences)
+        seen = casings(numbered)
+        folded = numbered.mapped(str.casefold)
+
+        def counted(counts: NDArray[np.int64]) -> Counter[str]:
+            times = zip(folded.table, counts.tolist(), strict=True)
+            return Counter({word: number for word, number in times if number})
+
+        return cls(
+            count=counted(folded.counts()),
+            passages=counted(folded.counts_in_passages(PASSAGE)),
+            cased=counted(folded.counts(seen != Casing.SILENT)),
+            capitals=counted(folded.counts(seen == Casing.CAPITAL)),
+            before_address=counted(folded.counts(_before_addresses(folded))),
+            total_passages=_passages_with_words(folded),
+            common=common,
+        )
 
     def capital_rate(self, word: str, *, least: int = 3) -> float | None:
         """How often the word is capitalised where it need not be; None if seen too rarely."""
@@ -95,28 +96,31 @@ class WordStatistics:
         )
         return frozenset(word for word in (*markup, *grammar) if has_letters(word))
 
-    def _close(self, passage: Set[str]) -> None:
-        self.passages.update(passage)
-        self.total_passages += bool(passage)
 
-
-def repeated(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> list[bool]:
+def repeated(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> NDArray[np.bool_]:
     """For each word of the sentences in turn: is it out of the ordinary, and again nearby?"""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    folded = [[word.casefold() for word in words] for words in sentences]
-    for number, words in enumerate(folded):
-        for word in words:
-            if word not in ordinary and has_letters(word):
-                places[word].append(number)
-    return [
-        word in places and _others_nearby(places[word], number)
-        for number, words in enumerate(folded)
-        for word in words
-    ]
+    folded = NumberedSentences.of(sentences).mapped(str.casefold)
+    place = np.flatnonzero(
+        folded.each(lambda word: word not in ordinary and has_letters(word), np.bool_)
+    )
+    place = place[np.argsort(folded.numbers[place], kind="stable")]  # a word's places together
+    number, sentence = folded.numbers[place], folded.sentence_of_word()[place]
+    near = (number[1:] == number[:-1]) & (sentence[1:] - sentence[:-1] <= _NEARBY)
+    found = np.zeros(len(folded.numbers), dtype=np.bool_)
+    found[place[1:][near]] = True
+    found[place[:-1][near]] = True
+    return found
 
 
-def _others_nearby(places: list[int], number: int) -> bool:
-    if len(places) < 2:
-        return False
-    near = bisect_right(places, number + _NEARBY) - bisect_left(places, number - _NEARBY)
-    return near >= 2
+def _before_addresses(sentences: NumberedSentences) -> NDArray[np.bool_]:
+    """Whether the next word of the same sentence is an address: (words,)."""
+    found = np.zeros(len(sentences.numbers), dtype=np.bool_)
+    sentence = sentences.sentence_of_word()
+    addresses = sentences.each(is_address, np.bool_)
+    found[:-1] = addresses[1:] & (sentence[1:] == sentence[:-1])
+    return found
+
+
+def _passages_with_words(sentences: NumberedSentences) -> int:
+    bounds = np.append(sentences.starts[:-1:PASSAGE], sentences.starts[-1])
+    return int(np.count_nonzero(np.diff(bounds)))
