@@ -218,6 +218,14 @@ def test_resuming_with_other_text_is_refused(tiny, tmp_path):
         )
 
 
+def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_path):
+    given = {"encoder": tiny, "settings": Settings(epochs=1), "work": tmp_path}
+    given["beliefs"] = Beliefs(selected=0.1, priors=["none"])
+    EntityFinder.fit_words([["then", "she", "left"]] * 100, **given)
+    with pytest.raises(InputError, match="begun with other text or settings"):
+        EntityFinder.fit_words([["then", "she", "left"] * 2] * 50, **given, resume=True)
+
+
 class TestBrokenFolders:
     @pytest.fixture
     def folder(self, fitted, tmp_path):

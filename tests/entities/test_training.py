@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.evaluation import word_average_precision
@@ -22,6 +24,7 @@ from thresher.entities.training_state import (
 )
 from thresher.entities.vectors import Units, cache_vectors
 from thresher.errors import InputError
+from thresher.text.numbered_sentences import NumberedSentences
 
 QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8}
 TOY = {"hidden": 16, "sentences_per_batch": 10, "learning_rate": 1e-2, "contrast": 0.0}
@@ -363,3 +366,21 @@ def test_rows_are_where_the_words_of_sentences_are():
     units = words_of([["a", "b"], [], ["c"]])
     assert units.rows([2, 0]).tolist() == [2, 0, 1]
     assert units.rows([1]).tolist() == []
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.data())
+def test_rows_are_the_range_of_each_sentence_one_after_another(lengths, data):
+    starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+    chosen = data.draw(st.lists(st.integers(0, len(lengths) - 1), min_size=1))
+    expected = [row for i in chosen for row in range(starts[i], starts[i + 1])]
+    assert words_of([["w"] * length for length in lengths]).rows(chosen).tolist() == expected
+
+
+def test_numbered_sentences_are_learned_from_like_any_others(corpus, tiny):
+    numbered = replace(corpus, sentences=NumberedSentences.of(corpus.sentences))
+    weights = []
+    for each in (corpus, numbered):
+        state = TrainingState.new(Settings(**CONTRAST), tiny.width, tiny.device)
+        train(state, tiny, each, Settings(**CONTRAST))
+        weights.append(weights_of(state))
+    assert torch.equal(*weights)

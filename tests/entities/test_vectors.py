@@ -15,6 +15,7 @@ from thresher.entities.vectors import (
     sentence_starts,
 )
 from thresher.errors import InputError
+from thresher.text.numbered_sentences import NumberedSentences
 
 TEXT = [
     ["Marie", "Curie", "moved", "to", "Paris", "."],
@@ -93,6 +94,16 @@ def test_encoding_words_keeps_no_graph(tiny):
 @pytest.mark.parametrize(("lengths", "starts"), [([], [0]), ([2, 0, 3], [0, 2, 2, 5])])
 def test_starts_are_where_sentences_begin_and_the_last_one_ends(lengths, starts):
     assert sentence_starts([["w"] * n for n in lengths]).tolist() == starts
+
+
+def test_numbered_sentences_know_where_they_start():
+    numbered = NumberedSentences.of(TEXT)
+    assert sentence_starts(numbered).tolist() == sentence_starts(TEXT).tolist()
+    for most in (1, 12, 100):
+        of_numbered, of_lists = (
+            list(batches_in_order(each, words_per_batch=most)) for each in (numbered, TEXT)
+        )
+        assert of_numbered == of_lists
 
 
 def test_a_full_disk_is_told_before_anything_is_encoded(tiny, tmp_path, monkeypatch):

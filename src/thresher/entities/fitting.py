@@ -24,9 +24,10 @@ from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.training import Corpus, steps_per_epoch, train
 from thresher.entities.training_state import EpochReport, TrainingState
-from thresher.entities.vectors import Units, cache_vectors
+from thresher.entities.vectors import Units, cache_vectors, sentence_starts
 from thresher.entities.views import Scores
 from thresher.errors import InputError
+from thresher.text.numbered_sentences import NumberedSentences
 
 LEAST_WORDS = 200  # fewer teach nothing
 FEW_WORDS = 20_000  # fewer teach little
@@ -85,6 +86,7 @@ def fit_selector(
 
     Processes that were started together share the encoding, and end with the same gates.
     """
+    sentences = NumberedSentences.of(sentences)
     check_enough(sentences, progress)
     settings = long_enough(settings, len(sentences), alone=not encoder.common_words)
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
@@ -101,10 +103,11 @@ def fit_selector(
 
 def check_enough(sentences: Sequence[Sequence[str]], progress: Progress) -> None:
     """Refuse a text too small to learn from, and warn of one that teaches little."""
-    lengths = list(map(len, sentences))
-    if 0 in lengths:
-        raise InputError(f"sentence {lengths.index(0) + 1} has no words; leave it out")
-    words = sum(lengths)
+    starts = sentence_starts(sentences)
+    empty = np.flatnonzero(np.diff(starts) == 0)
+    if len(empty):
+        raise InputError(f"sentence {empty[0] + 1} has no words; leave it out")
+    words = int(starts[-1])
     if words < LEAST_WORDS:
         raise InputError(f"{words} words are too few to learn from; give at least {LEAST_WORDS}")
     if words < FEW_WORDS:
@@ -169,7 +172,7 @@ def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.
     with torch.inference_mode():
         for low in range(0, len(vectors), _ROWS):
             rows = torch.from_numpy(np.array(vectors[low : low + _ROWS]))
-            gates = selector(rows.to(device, torch.float32))
+            gates = selector(rows.to(device).float())
             parts.append(gates.prob_open().cpu().numpy())
     return np.concatenate(parts)
 
@@ -259,15 +262,14 @@ def _train(
 
 
 def _fingerprint(
-    sentences: Sequence[Sequence[str]],
+    sentences: NumberedSentences,
     encoder: Encoder,
     settings: Settings,
     prior: NDArray[np.float32],
 ) -> str:
     """A mark that only the same text, encoder, settings and beliefs have."""
-    digest = hashlib.sha256(json.dumps([encoder.name, encoder.layer, asdict(settings)]).encode())
-    digest.update(prior.tobytes())
-    for words in sentences:
-        digest.update("\0".join(words).encode("utf-8", "surrogatepass"))
-        digest.update(b"\n")
+    told = [encoder.name, encoder.layer, asdict(settings), sentences.table]
+    digest = hashlib.sha256(json.dumps(told).encode())
+    for array in (prior, sentences.starts, sentences.numbers):
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()

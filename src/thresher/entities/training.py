@@ -21,7 +21,7 @@ from thresher.entities.processes import ALONE, Processes
 from thresher.entities.selector import Selector
 from thresher.entities.settings import Settings
 from thresher.entities.training_state import EpochReport, Terms, TrainingState
-from thresher.entities.vectors import Units
+from thresher.entities.vectors import Units, sentence_starts
 from thresher.errors import InputError
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
@@ -131,7 +131,7 @@ def _terms(
 ) -> tuple[list[KumaraswamyGate], Terms]:
     """The gates of a batch by each selector, and the terms of the objective."""
     rows = corpus.units.rows(indices)
-    vectors = torch.from_numpy(corpus.vectors[rows]).to(encoder.device, torch.float32)
+    vectors = torch.from_numpy(corpus.vectors[rows]).to(encoder.device).float()
     prior = torch.from_numpy(corpus.prior[rows]).to(encoder.device)
     batch = None
     if with_contrast:
@@ -193,10 +193,12 @@ def _shuffled_batches(
 ) -> Iterator[list[int]]:
     """Every sentence once, in batches of like length that differ from epoch to epoch."""
     size = settings.sentences_per_batch
+    lengths = np.diff(sentence_starts(corpus.sentences))
     shuffled = order.permutation(len(corpus.sentences))
     for low in range(0, len(shuffled), size * _POOL):
-        pool = sorted(shuffled[low : low + size * _POOL], key=lambda i: len(corpus.sentences[i]))
-        batches = [pool[i : i + size] for i in range(0, len(pool), size)]
+        pool = shuffled[low : low + size * _POOL]
+        pool = pool[np.argsort(lengths[pool], kind="stable")]
+        batches = [pool[i : i + size].tolist() for i in range(0, len(pool), size)]
         yield from (batches[i] for i in order.permutation(len(batches)))
 
 

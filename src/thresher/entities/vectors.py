@@ -15,6 +15,7 @@ from thresher.encoders.protocol import Encoder
 from thresher.entities.features import Features
 from thresher.entities.processes import ALONE, Processes
 from thresher.errors import InputError
+from thresher.text.numbered_sentences import NumberedSentences
 
 _WORDS_PER_BATCH = 4096
 _COUNTED = 1024  # sentences tokenised at a time to count their subwords
@@ -56,8 +57,12 @@ class Units:
         )
 
     def rows(self, indices: Sequence[int]) -> NDArray[np.int64]:
-        """Where the units of some sentences are among all."""
-        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
+        """Where the units of some sentences are among all: the range of each, one after another."""
+        low = self.starts[indices]
+        lengths = self.starts[np.add(indices, 1)] - low
+        before = np.cumsum(lengths) - lengths
+        rows: NDArray[np.int64] = np.repeat(low - before, lengths) + np.arange(lengths.sum())
+        return rows
 
     def largest(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """For each word the largest value of its units, 0 if it has none: (words,)."""
@@ -88,16 +93,13 @@ def batches_in_order(
 
     That deals with lengths itself, and with different ones best.
     """
-    batch: list[int] = []
-    words = 0
-    for i, sentence in enumerate(sentences):
-        if batch and words + len(sentence) > words_per_batch:
-            yield batch
-            batch, words = [], 0
-        batch.append(i)
-        words += len(sentence)
-    if batch:
-        yield batch
+    starts = sentence_starts(sentences)
+    low = 0
+    while low < len(sentences):
+        high = int(np.searchsorted(starts, starts[low] + words_per_batch, side="right")) - 1
+        high = max(high, low + 1)
+        yield list(range(low, high))
+        low = high
 
 
 def encode_words(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -128,8 +130,10 @@ def cache_vectors(
     batches = batches_in_order(sentences, words_per_batch=_WORDS_PER_BATCH)
     for number, indices in enumerate(batches):
         if number % processes.count == processes.rank:
-            encoded = features.read(encoder, [sentences[i] for i in indices])
-            vectors[units.rows(indices)] = encoded.to("cpu", torch.float16).numpy()
+            low, high = indices[0], indices[-1] + 1
+            encoded = features.read(encoder, sentences[low:high])
+            own = slice(units.starts[low], units.starts[high])
+            vectors[own] = encoded.to("cpu", torch.float16).numpy()
         progress(len(indices))
     vectors.flush()
     processes.wait()
@@ -152,4 +156,6 @@ def _new_file(path: Path, shape: tuple[int, int]) -> None:
 
 def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     """Where each sentence starts among all words, and where the last one ends: (sentences + 1,)."""
+    if isinstance(sentences, NumberedSentences):
+        return sentences.starts
     return np.cumsum([0, *map(len, sentences)], dtype=np.int64)
