@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 
 from benchmarks.speed import RESULTS
-from benchmarks.speed_process import Spent, children, spent
+from benchmarks.speed_process import Spent, spent
 from benchmarks.speed_texts import write_records
 from thresher.entities.built_in import FAST_ENGLISH
 
@@ -32,9 +32,9 @@ class Killer:
     def __init__(self) -> None:
         self.killed = 0
 
-    def __call__(self, process: psutil.Process) -> None:
-        for each in () if self.killed else children(process):
-            with suppress(psutil.Error):  # it has just ended
+    def __call__(self, process: int) -> None:
+        with suppress(psutil.Error):  # it has just ended
+            for each in () if self.killed else psutil.Process(process).children(recursive=True):
                 if "MapWorker" in "".join(each.cmdline()) and each.cpu_times().user > 5:
                     each.kill()
                     self.killed += 1

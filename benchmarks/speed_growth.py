@@ -6,6 +6,9 @@
     python -m benchmarks.speed_growth --tasks fit --sizes 1000000 --device cuda --encoder FOLDER
     python -m benchmarks.speed_growth --draw                  only the picture
 
+Memory is that of the processes' own; beside it stand the pages of files that they have mapped,
+such as the vectors of words that `fit` keeps on the disk, which the system may take back.
+
 `find` reads with the distilled finder and two workers, `fit` with the default encoder and one
 epoch, `lm train` makes byte pairs and takes 20 steps whatever the text.
 """
@@ -49,6 +52,7 @@ def measure(
         "sentences": count,
         "seconds": done.seconds,
         "peak_gb": done.peak_gb,
+        "mapped_gb": done.mapped_gb,
         "device": device or DEFAULT,
     }
 

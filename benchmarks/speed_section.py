@@ -158,17 +158,19 @@ def _growth() -> list[str]:
     rows = grown()
     if not rows:
         return ["Growth (`python -m benchmarks.speed_growth`): not measured."]
-    lines = ["| | sentences | seconds | peak GB |", "|---|---|---|---|"]
+    lines = ["| | sentences | seconds | peak GB | mapped GB |", "|---|---|---|---|---|"]
     for title, own in rows.items():
         lines += [
-            f"| {title} | {each['sentences']:,} | {each['seconds']} | {each['peak_gb']} |"
+            f"| {title} | {each['sentences']:,} | {each['seconds']} | {each['peak_gb']} | "
+            f"{each.get('mapped_gb', '–')} |"
             for each in own
         ]
     picture = f"![Time and memory against sentences](pictures/{PICTURE.name})"
     return [
         "`python -m benchmarks.speed_growth`: time on the clock and memory as the text grows. "
-        "Of the memory of `fit`, what the vectors of its words take (768 bytes each) is pages of a "
-        "file that the system may take back.",
+        "Peak is memory of the processes' own. Mapped are pages of files that the system may take "
+        "back: libraries, and the vectors of words that `fit` keeps on the disk (768 bytes each); "
+        "where there is a –, they are in the peak too.",
         "\n".join(lines),
         *([picture] if PICTURE.exists() else []),
     ]
