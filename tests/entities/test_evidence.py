@@ -87,6 +87,29 @@ def test_a_context_is_as_bursty_as_the_other_words_in_it():
     assert found[1] == pytest.approx((after_ato + before_said) / 2)
 
 
+@given(st.lists(st.lists(st.sampled_from(["ato", "Ato", "house", "said", "."]), max_size=4)))
+def test_contexts_are_what_looking_at_every_place_finds(sentences):
+    own = iter(PLAIN.numbers(sentences).tolist())
+    words = [
+        (before.casefold(), word.casefold(), after.casefold(), next(own))
+        for each in sentences
+        for before, word, after in zip(["", *each], each, [*each[1:], ""], strict=False)
+    ]
+    bursty = [number for *_, number in words if not math.isnan(number)]
+    mean = sum(bursty) / len(bursty) if bursty else 0.0
+
+    def others(side, place, word):
+        there = {each[1]: each[3] for each in words if each[side] == place}
+        known = [n for stem, n in there.items() if stem != word and not math.isnan(n)]
+        return (sum(known) + 3 * mean) / (len(known) + 3)
+
+    expected = [
+        (others(0, before, word) + others(2, after, word)) / 2 if word != "." else NAN
+        for before, word, after, _ in words
+    ]
+    np.testing.assert_allclose(Contexts(PLAIN).numbers(sentences), expected, atol=1e-12)
+
+
 def test_surprise_is_that_of_words_alone():
     found = Surprise(np.array([1.0, 2.0, 3.0], dtype=np.float32)).numbers([["a", "."], ["b"]])
     np.testing.assert_array_equal(found, [1.0, NAN, 3.0])

@@ -6,8 +6,7 @@ is expected to be entities has the highest (`EvidencePrior`).
 """
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from thresher.entities.affixes import Affixes
 from thresher.entities.casing import has_letters, is_address
 from thresher.entities.statistics import PASSAGE
+from thresher.text.numbered_sentences import NumberedSentences
 
 Numbers = NDArray[np.float64]
 Sentences = Sequence[Sequence[str]]
@@ -51,29 +51,25 @@ class Burstiness:
 
         caseless: of words in scripts without case alone, where a text has others too
         """
-        return cls(Affixes.of(frozenset(_folded(sentences, caseless)) - {""}), caseless)
+        return cls(Affixes.of(frozenset(_folded(sentences, caseless).table) - {""}), caseless)
 
-    def stems(self, sentences: Sentences) -> list[str]:
+    def stems(self, sentences: Sentences) -> NumberedSentences:
         """The stem of each word, empty for what is no word."""
-        return [self.affixes.stem(word) for word in _folded(sentences, self.caseless)]
+        return _folded(sentences, self.caseless).mapped(self.affixes.stem)
 
     def numbers(self, sentences: Sentences) -> Numbers:
         """The log ratio; NaN for signs, numbers and stems that come once."""
-        count: Counter[str] = Counter()
-        passages: defaultdict[str, set[int]] = defaultdict(set)
-        for number, words in enumerate(sentences):
-            for stem in self.stems([words]):
-                count[stem] += 1
-                passages[stem].add(number // PASSAGE)
-        total = math.ceil(len(sentences) / PASSAGE)
+        stems = self.stems(sentences)
+        total = math.ceil(len(stems) / PASSAGE)
 
-        def of_stem(stem: str) -> float:
-            if count[stem] < 2 or not stem:
+        def of_stem(stem: str, count: int, passages: int) -> float:
+            if count < 2 or not stem:
                 return math.nan
-            return math.log(total * -math.expm1(-count[stem] / total) / len(passages[stem]))
+            return math.log(total * -math.expm1(-count / total) / passages)
 
-        known = {stem: of_stem(stem) for stem in count}
-        return _numbers(known[stem] for stem in self.stems(sentences))
+        counts, passages = stems.counts().tolist(), stems.counts_in_passages(PASSAGE).tolist()
+        known = np.array(list(map(of_stem, stems.table, counts, passages)), dtype=np.float64)
+        return known[stems.numbers]
 
 
 @dataclass(frozen=True)
@@ -90,13 +86,14 @@ class Contexts:
         """The mean of both places; NaN for signs and numbers."""
         own = self.within.numbers(sentences)
         stems = self.within.stems(sentences)
-        sides: tuple[list[str], list[str]] = ([], [])
-        for words in sentences:
-            folded = ["", *(word.casefold() for word in words), ""]
-            sides[0].extend(folded[:-2])
-            sides[1].extend(folded[2:])
-        both = (_others_in_place(side, stems, own) for side in sides)
-        return np.where([bool(stem) for stem in stems], sum(both) / 2, math.nan)
+        words = NumberedSentences.of(sentences).mapped(str.casefold)
+        sentence = words.sentence_of_word()
+        inner = sentence[1:] == sentence[:-1]
+        before, after = np.full((2, len(sentence)), len(words.table))  # at the edge of a sentence
+        before[1:][inner] = words.numbers[:-1][inner]
+        after[:-1][inner] = words.numbers[1:][inner]
+        both = (_others_in_place(side, stems, own) for side in (before, after))
+        return np.where(stems.each(bool, np.bool_), sum(both) / 2, math.nan)
 
 
 @dataclass(frozen=True)
@@ -111,9 +108,9 @@ class Surprise:
     def numbers(self, sentences: Sentences) -> Numbers:
         """The surprisal; NaN for signs and numbers."""
         words = _folded(sentences)
-        if len(words) != len(self.surprisal):
-            raise ValueError(f"{len(self.surprisal)} surprisals for {len(words)} words")
-        return np.where([bool(word) for word in words], self.surprisal, math.nan)
+        if len(words.numbers) != len(self.surprisal):
+            raise ValueError(f"{len(self.surprisal)} surprisals for {len(words.numbers)} words")
+        return np.where(words.each(bool, np.bool_), self.surprisal, math.nan)
 
 
 @dataclass(frozen=True)
@@ -159,39 +156,33 @@ def normal_scores(numbers: Numbers) -> Numbers:
     return placed
 
 
-def _others_in_place(places: Sequence[str], stems: Sequence[str], numbers: Numbers) -> Numbers:
-    """For each word, the mean number of the other stems in its place, pulled to that of all."""
+def _others_in_place(
+    place: NDArray[np.int64], stems: NumberedSentences, numbers: Numbers
+) -> Numbers:
+    """For each word, the mean number of the other stems in its place, pulled to that of all.
+
+    place: (words,)   numbers: (words,), the same wherever a stem comes
+    """
     known = ~np.isnan(numbers)
     everywhere = float(numbers[known].mean()) if known.any() else 0.0
-    seen: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for place, stem, number, told in zip(places, stems, numbers, known, strict=True):
-        if told:
-            seen[place][stem] = number
-    sums = {place: sum(those.values()) for place, those in seen.items()}
-
-    def mean(place: str, stem: str) -> float:
-        those = seen.get(place, {})
-        own, one = (those[stem], 1) if stem in those else (0.0, 0)
-        total = sums.get(place, 0.0) - own
-        return (total + _FEW * everywhere) / (len(those) - one + _FEW)
-
-    return _numbers(mean(place, stem) for place, stem in zip(places, stems, strict=True))
+    pairs = place[known] * len(stems.table) + stems.numbers[known]
+    first = np.sort(np.unique(pairs, return_index=True)[1])  # a stem counts once in a place
+    seen, places = place[known][first], place.max(initial=0) + 1
+    stems_there = np.bincount(seen, minlength=places)[place]
+    sums = np.bincount(seen, weights=numbers[known][first], minlength=places)[place]
+    others = sums - np.where(known, numbers, 0.0)
+    return (others + _FEW * everywhere) / (stems_there - known + _FEW)
 
 
-def _folded(sentences: Sentences, caseless: bool = False) -> list[str]:
+def _folded(sentences: Sentences, caseless: bool = False) -> NumberedSentences:
     """Every word in no case; signs, numbers, addresses and words with case as the empty word."""
-    return [
-        word.casefold()
-        if _is_word(word) and not (caseless and word.upper() != word.lower())
-        else ""
-        for words in sentences
-        for word in words
-    ]
+
+    def folded(word: str) -> str:
+        left_out = caseless and word.upper() != word.lower()
+        return word.casefold() if _is_word(word) and not left_out else ""
+
+    return NumberedSentences.of(sentences).mapped(folded)
 
 
 def _is_word(word: str) -> bool:
     return has_letters(word) and not is_address(word)
-
-
-def _numbers(values: Iterable[float]) -> Numbers:
-    return np.fromiter(values, dtype=np.float64)
