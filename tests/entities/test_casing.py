@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.entities import casing as casing_module
 from thresher.entities.casing import (
     Casing,
     casing,
@@ -126,6 +127,12 @@ def test_addresses_are_told_from_their_form(word):
 )
 def test_other_words_are_not_addresses(word):
     assert not is_address(word)
+
+
+@given(st.text(max_size=6))
+def test_what_has_neither_a_sign_nor_a_space_is_no_address(word):
+    if word.isalnum():  # of such words the pattern is not asked
+        assert casing_module._ADDRESS.match(word) is None
 
 
 @given(st.text(max_size=6))

@@ -113,10 +113,9 @@ class NumberedSentences(Sequence[Sequence[str]]):
             starts = self.starts[low : low + together + 1]
             passage = np.repeat(np.arange(len(starts) - 1) // size, np.diff(starts))
             numbers = self.numbers[starts[0] : starts[-1]]
-            found += np.bincount(
-                np.unique(passage * len(self.table) + numbers) % len(self.table),
-                minlength=len(self.table),
-            )
+            pairs = np.sort(passage * len(self.table) + numbers)
+            once = pairs[np.diff(pairs, prepend=-1) > 0]
+            found += np.bincount(once % len(self.table), minlength=len(self.table))
         return found
 
     def _neighbours(self, low: int, high: int) -> list[list[str]]:
