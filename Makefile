@@ -55,7 +55,7 @@ models: $(BENCH)
 	@$(BIN)/python -m benchmarks.train --out $(MODELS)
 
 english: $(BENCH)
-	@$(BIN)/python -m benchmarks.train --out $(MODELS) --only default --seeds 0
+	@$(BIN)/python -m benchmarks.train --out $(MODELS) --only 'built in' --seeds 0
 	@$(BIN)/python -m benchmarks.english
 
 bench-entities: $(BENCH)

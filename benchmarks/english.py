@@ -2,7 +2,7 @@
 
     python -m benchmarks.english
 
-Takes benchmarks/models/default-0 (made by `benchmarks.train`) and the figures that
+Takes benchmarks/models/built-in-0 (made by `benchmarks.train`) and the figures that
 `benchmarks.entities` measured for it; and its student benchmarks/models/distilled (made by
 `benchmarks.speed_distil`), if that is there.
 """
@@ -15,7 +15,7 @@ from torch import Tensor
 from benchmarks.data import ROOT, raw_english
 from benchmarks.entities import RESULTS
 from benchmarks.speed_rows import DISTILLED
-from benchmarks.train import TIMES
+from benchmarks.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
 from thresher.encoders.protocol import EightBitEncoder
 from thresher.entities.built_in import FAST_ENGLISH
@@ -49,19 +49,20 @@ SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wiki
 
 
 def main() -> None:
-    model = FinderModel.read(ROOT / "benchmarks" / "models" / "default-0")
+    name = folder_name(BUILT_IN, 0)
+    model = FinderModel.read(ROOT / "benchmarks" / "models" / name)
     words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
     made = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
     model = dataclasses.replace(model, ordinary=words, learned_from=made, ranges=_ranges(model))
     results = json.loads((RESULTS / "entities-report.json").read_text(encoding="utf-8"))
-    ours, spacy = results["finders"]["default-0"], results["peers"]["spaCy en_core_web_sm"]
+    ours, spacy = results["finders"][name], results["peers"]["spaCy en_core_web_sm"]
     figures = "\n".join(
         f"| {title} | {_f1(ours[name], 'cased')} | {_f1(ours[name], 'lower')} | "
         f"{_f1(spacy[name], 'cased')} / {_f1(spacy[name], 'lower')} |"
         for name, title in SETS.items()
     )
     errors = [ours[name]["cased"]["calibration_error"] for name in SETS]
-    training = json.loads((TIMES / "default-0.json").read_text(encoding="utf-8"))
+    training = json.loads((TIMES / f"{name}.json").read_text(encoding="utf-8"))
     parameters = sum(value.numel() for value in model.selector.parameters())
     template = (ROOT / "benchmarks" / "english_card.md").read_text(encoding="utf-8")
     card = template.format(

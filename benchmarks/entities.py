@@ -3,7 +3,8 @@
     python -m benchmarks.entities [--split report|tune] [--models benchmarks/models]
 
 Writes benchmarks/results/entities-<split>.json, from which `benchmarks.write_results` makes
-docs/results.md. Finders are those that `benchmarks.train` made; each set is encoded once for all.
+docs/results.md. Finders are those that `benchmarks.train` made; a set is encoded once for each
+layer that is read.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from benchmarks.data import REPORT, ROOT, TUNE, Gold, gold
 from benchmarks.peers import Found, capitalised_runs, spacy_pipeline, spacy_readings
@@ -106,13 +108,16 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=ROOT / "benchmarks" / "models")
     options = parser.parse_args()
     sets = gold(REPORT if options.split == "report" else TUNE)
-    encoder = load_encoder()
-    models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    every = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    models = {name: model for name, model in every.items() if model.static is None}
     results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers(sets)}
     for data in sets:
-        vectors = encoded(encoder, data.sentences)
+        vectors: dict[int, np.ndarray] = {}
         for name, model in models.items():
-            gates = gate_scores(model.selector, vectors, encoder.device)
+            if model.layer not in vectors:
+                encoder = load_encoder(layer=model.layer, device="cpu")
+                vectors[model.layer] = encoded(encoder, data.sentences)
+            gates = gate_scores(model.selector, vectors[model.layer], torch.device("cpu"))
             figures = in_both_cases(lambda each: finder_figures(model, gates, each), data)  # noqa: B023
             results["finders"].setdefault(name, {})[data.name] = figures
             print(

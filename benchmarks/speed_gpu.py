@@ -1,7 +1,7 @@
 """Finding on a GPU: how much of what its encoder could read does `find` read?
 
-    python -m benchmarks.speed_gpu                              a minute
-    python -m benchmarks.speed_gpu --model FOLDER --workers 8   another model; so many processes
+    python -m benchmarks.speed_gpu                                three minutes
+    python -m benchmarks.speed_gpu --model FOLDER --workers 4 8   another model; so many processes
 
 Words a second on the clock over raw text. The encoder alone has its batches on the GPU already;
 `find` gets text, a process or several. Without a GPU the same is measured on the CPU.
@@ -91,21 +91,22 @@ def in_workers(model: str, device: str, workers: int, count: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=ENGLISH)
-    parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--sentences", type=int, default=200_000, help="for the workers")
+    parser.add_argument("--workers", type=int, nargs="*", default=[8, 15])
+    parser.add_argument("--sentences", type=int, default=1_000_000, help="for the workers")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     on_gpu = options.device.startswith("cuda")
     figures: dict[str, Any] = {
         "device": torch.cuda.get_device_name() if on_gpu else options.device,
         "words_per_second": measure(options.model, options.device),
-        "workers": options.workers,
+        "in_workers": {},
     }
     _write(figures)
-    figures["words_per_second"]["find in workers"] = in_workers(
-        options.model, options.device, options.workers, options.sentences
-    )
-    _write(figures)
+    for count in options.workers:
+        figures["in_workers"][count] = in_workers(
+            options.model, options.device, count, options.sentences
+        )
+        _write(figures)
 
 
 def _write(figures: dict[str, Any]) -> None:

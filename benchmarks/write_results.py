@@ -21,7 +21,7 @@ from benchmarks import (
 from benchmarks.data import ROOT
 from benchmarks.english import SETS
 from benchmarks.entities import RESULTS
-from benchmarks.train import TIMES
+from benchmarks.train import BUILT_IN, TIMES, folder_name
 from thresher.entities.model import FinderModel
 from thresher.entities.word_lists import ENGLISH_NOT_NAMES
 
@@ -44,7 +44,7 @@ def entity_table(results: dict[str, Any]) -> list[str]:
     ]
     for row, seeds in by_row(results["finders"]).items():
         cells = [" / ".join(_spread(seeds, name, case) for case in CASES) for name in sets]
-        label = f"Thresher, {row}" if row != "default" else "**Thresher, built-in model**"
+        label = f"Thresher, {row}" if row != BUILT_IN else "**Thresher, built-in model**"
         lines.append(f"| {label} ({_seeds(len(seeds))}) | " + " | ".join(cells) + " |")
     for row, figures in results["peers"].items():
         cells = [
@@ -82,7 +82,7 @@ def word_table(results: dict[str, Any]) -> list[str]:
         "| | word AP | word F1 | span precision | span recall | calibration error |",
         "|---|---|---|---|---|---|",
     ]
-    seeds = by_row(results["finders"])["default"]
+    seeds = by_row(results["finders"])[BUILT_IN]
     for name, title in SETS.items():
         if name not in seeds[0]:
             continue
@@ -120,8 +120,8 @@ def share_table(results: dict[str, Any]) -> list[str]:
 
 
 def missed_goals(results: dict[str, Any]) -> str:
-    """Which goals the default row does not reach, and by how much."""
-    seeds = by_row(results["finders"])["default"]
+    """Which goals the built-in model does not reach, and by how much."""
+    seeds = by_row(results["finders"])[BUILT_IN]
     gaps = []
     for name, goals in GOALS.items():
         for case, goal in zip(CASES, goals, strict=True):
@@ -151,11 +151,12 @@ def draw_reliability(results: dict[str, Any]) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     plt.rcParams["svg.hashsalt"] = "thresher"
+    built_in = folder_name(BUILT_IN, 0)
     figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
     for axis, case in zip(axes, CASES, strict=True):
         axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
         for name, title in SETS.items():
-            bins = [b for b in results["finders"]["default-0"][name][case]["bins"] if b[0] >= 20]
+            bins = [b for b in results["finders"][built_in][name][case]["bins"] if b[0] >= 20]
             axis.plot([b[1] for b in bins], [b[2] for b in bins], marker="o", label=title)
         axis.set(title="as given" if case == "cased" else "lower-cased", xlabel="score")
     axes[0].set(ylabel="share that are exactly entities", xlim=(0, 1), ylim=(0, 1))
@@ -175,11 +176,12 @@ def largest_expected_f1() -> tuple[str, float]:
 
 
 def by_row(finders: dict[str, Any]) -> dict[str, list[Any]]:
-    """Finders named row-seed, grouped by row; the default first."""
-    rows = defaultdict(list)
-    for name in sorted(finders, key=lambda name: (not name.startswith("default"), name)):
-        rows[re.sub(r"-\d+$", "", name).replace("-", " ")].append(finders[name])
-    return dict(rows)
+    """Finders named row-seed, grouped by row; the built-in one first, then the default."""
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for name, figures in sorted(finders.items()):
+        rows[re.sub(r"-\d+$", "", name).replace("-", " ")].append(figures)
+    first = [row for row in (BUILT_IN, "default") if row in rows]
+    return {row: rows[row] for row in dict.fromkeys([*first, *rows])}
 
 
 def _title(name: str, split: str) -> str:

@@ -1,5 +1,6 @@
 """What the rooms' tests share."""
 
+import functools
 import os
 
 import pytest
@@ -13,12 +14,19 @@ settings.load_profile("thresher")
 
 
 @pytest.fixture(scope="session")
-def minilm():
-    """The default encoder with its real weights, from the installed package."""
-    # Imported here so that tests of the rooms before it need not wait for transformers.
+def load_once():
+    """`load_encoder` for the default encoder whatever is asked for, each layer loaded once."""
+    # Imported here so that tests of the rooms before it need not wait for torch.
     from thresher.encoders import load_encoder  # noqa: PLC0415
 
-    return load_encoder(device="cpu")
+    at = functools.cache(lambda layer: load_encoder(layer=layer, device="cpu"))
+    return lambda *_, layer=None, **__: at(layer)
+
+
+@pytest.fixture(scope="session")
+def minilm(load_once):
+    """The default encoder with its real weights, from the installed package."""
+    return load_once()
 
 
 @pytest.fixture(scope="session")

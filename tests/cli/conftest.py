@@ -60,10 +60,10 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def _encoder_loaded_once(minilm, monkeypatch):
+def _encoder_loaded_once(load_once, monkeypatch):
     """Loading takes a second; the tests of whole processes load it for themselves."""
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
-        monkeypatch.setattr(f"{place}.load_encoder", lambda *_, **__: minilm)
+        monkeypatch.setattr(f"{place}.load_encoder", load_once)
 
 
 @pytest.fixture
@@ -101,11 +101,11 @@ def no_text_is_too_small(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def model(corpus, tmp_path_factory, minilm) -> Path:
+def model(corpus, tmp_path_factory, load_once) -> Path:
     """A folder with a model that has seen a few hundred sentences."""
     folder = tmp_path_factory.mktemp("models") / "letters"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thresher.encoders.loading.load_encoder", lambda *_, **__: minilm)
+        patch.setattr("thresher.encoders.loading.load_encoder", load_once)
         status = main(
             ["fit", str(corpus), "-o", str(folder), "--quiet", "--epochs", "60", "--contrast", "0"]
         )

@@ -74,6 +74,17 @@ def test_options_reach_the_learner(run, short_corpus, tmp_path):
     assert EntityFinder.load(tmp_path / "m").model.not_names == frozenset()
 
 
+def test_another_layer_of_the_encoder_can_be_read(run, short_corpus, tmp_path):
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--layer", "2", *QUICK)
+    assert result.status == 0
+    finder = EntityFinder.load(tmp_path / "m")
+    assert (finder.model.layer, finder.encoder.layer) == (2, 2)
+    result = run("fit", short_corpus, "-o", tmp_path / "n", "--layer", "7", *QUICK)
+    assert (result.status, result.err.count("\n")) == (1, 1)
+    assert "has layers 1 to 6; got layer 7" in result.err
+    assert not (tmp_path / "n").exists()
+
+
 def test_words_that_are_no_names_come_from_a_file_or_from_english(run, short_corpus, tmp_path):
     listed = tmp_path / "not-names.txt"
     listed.write_text("Harbour\nQuay\n", encoding="utf-8")

@@ -52,15 +52,15 @@ class Outcome:
 
 
 @pytest.fixture(autouse=True)
-def sandbox(tmp_path, monkeypatch, minilm) -> Path:
+def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     """The working folder of a reader."""
     story = (ROOT / "examples" / "harbour.txt").read_text(encoding="utf-8")
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
-        monkeypatch.setattr(f"{place}.load_encoder", lambda *_, **__: minilm)
+        monkeypatch.setattr(f"{place}.load_encoder", load_once)
     monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
     monkeypatch.setattr("thresher.entities.distil_model._LEAST_STEPS", 2)
-    monkeypatch.setattr(type(minilm), "token_vectors", lambda self: self._embeddings)
+    monkeypatch.setattr(type(load_once()), "token_vectors", lambda self: self._embeddings)
     monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
     monkeypatch.setattr("thresher.encoders.from_text.LEAST_WORDS", 0)
     monkeypatch.setattr("thresher.encoders.from_text.SIZES", dict.fromkeys(SIZES, TINY))

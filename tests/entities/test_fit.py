@@ -104,9 +104,9 @@ def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_p
     assert 0 < difference < 0.05 if eight_bits_work() else difference == 0
 
 
-def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, minilm, monkeypatch):
+def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_once, monkeypatch):
     fitted.save(tmp_path / "model")
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: minilm)
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: load_once())
     with pytest.raises(InputError, match="width 8; tiny gives 384"):
         EntityFinder.load(tmp_path / "model")
 

@@ -6,9 +6,9 @@ from thresher import EntityFinder
 
 
 @pytest.fixture(autouse=True)
-def _encoder_loaded_once(minilm, monkeypatch):
+def _encoder_loaded_once(load_once, monkeypatch):
     """Loading takes a second."""
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: minilm)
+    monkeypatch.setattr("thresher.entities.finder.load_encoder", load_once)
 
 
 @pytest.fixture

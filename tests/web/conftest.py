@@ -11,9 +11,9 @@ from thresher.web.shelf import Shelf
 
 
 @pytest.fixture(scope="session")
-def finder(minilm) -> EntityFinder:
+def finder(load_once) -> EntityFinder:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: minilm)
+        patch.setattr("thresher.entities.finder.load_encoder", load_once)
         return EntityFinder.default()
 
 

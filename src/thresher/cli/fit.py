@@ -27,6 +27,7 @@ def fit(
     from_: Format = None,
     field: Field = "text",
     encoder: options.EncoderName = None,
+    layer: options.Layer = None,
     force: options.Force = False,
     resume: options.Resume = False,
     device: Device = None,
@@ -107,7 +108,14 @@ def fit(
         rates=dict(expect) if expect else None,
         selected=selected,
     )
-    reader = Reader(encoder, train=train_encoder, size=encoder_size, seed=seed, surprisal=surprisal)
+    reader = Reader(
+        encoder,
+        layer=layer,
+        train=train_encoder,
+        size=encoder_size,
+        seed=seed,
+        surprisal=surprisal,
+    )
     place = Place(output, force=force, resume=resume)
     summary = _learned(texts, place, reader, settings, beliefs, device=device, quiet=quiet)
     if summary is not None:

@@ -72,6 +72,7 @@ class Reader:
     """The language models that a finder reads with: named, or yet to be trained."""
 
     name: str | None
+    layer: int | None
     train: bool
     size: str | None
     seed: int | None
@@ -87,7 +88,10 @@ class Reader:
 
     def load(self, device: str | None, *, quiet: bool) -> "Encoder | None":
         """The encoder that was named, or the default one; None if it is yet to be trained."""
-        return None if self.train else load_encoder(self.name, device=device, quiet=quiet)
+        return None if self.train else self._loaded(self.name, device, quiet=quiet)
+
+    def _loaded(self, name: str | None, device: str | None, *, quiet: bool) -> "Encoder":
+        return load_encoder(name, layer=self.layer, device=device, quiet=quiet)
 
     def trained(
         self,
@@ -102,7 +106,7 @@ class Reader:
         if not (place.resume and (place.model / "config.json").is_file()):
             check_place(place.model, force=place.force)
             self._train(sentences, place, progress, device)
-        return load_encoder(str(place.model), device=device, quiet=True)
+        return self._loaded(str(place.model), device, quiet=True)
 
     def _train(
         self,

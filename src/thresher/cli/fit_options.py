@@ -39,6 +39,15 @@ EncoderName = Annotated[
         "all-MiniLM-L6-v2.",
     ),
 ]
+Layer = Annotated[
+    int | None,
+    typer.Option(
+        parser=whole_number(low=1),
+        metavar="N",
+        help="Which layer of the encoder is read; by default two thirds of the way up. Those above "
+        "it are not computed when finding.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", metavar="", help="Replace a model that is there.")]
 Resume = Annotated[
     bool,

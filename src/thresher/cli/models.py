@@ -43,12 +43,14 @@ def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "Ration
         return RationaleFinder.load(folder, device=device)
 
 
-def load_encoder(name: str | None, *, device: str | None, quiet: bool) -> "Encoder":
-    """The encoder of that name, or the default one."""
+def load_encoder(
+    name: str | None, *, layer: int | None = None, device: str | None, quiet: bool
+) -> "Encoder":
+    """The encoder of that name, or the default one, that reads its usual layer or another."""
     with _loading(device, quiet=quiet):
         from thresher.encoders import loading  # noqa: PLC0415 (torch; help does without)
 
-        return loading.load_encoder(name or loading.DEFAULT_ENCODER, device=device)
+        return loading.load_encoder(name or loading.DEFAULT_ENCODER, layer=layer, device=device)
 
 
 @contextmanager
