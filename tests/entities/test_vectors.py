@@ -70,7 +70,7 @@ def test_the_cache_is_the_file_and_is_read_back_from_it(tiny, tmp_path):
 
 
 def test_sentences_stay_in_order_through_several_batches(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("thresher.entities.vectors._WORDS_PER_BATCH", 12)
+    monkeypatch.setattr("thresher.entities.vectors._WORDS_PER_BATCH", {"cpu": 12})
     cached = cache_vectors(tiny, TEXT, tmp_path / "vectors.npy")
     assert len(tiny.read) > 1
     direct = torch.cat([encode_words(tiny, [words]) for words in TEXT])
