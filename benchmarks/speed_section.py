@@ -122,11 +122,15 @@ def _gpu() -> list[str]:
         "| | words a second |",
         "|---|---|",
         *(f"| {step} | {speed:,} |" for step, speed in row["words_per_second"].items()),
+        *(
+            f"| find in {count} processes, once they run; they start in {each['start_seconds']} s "
+            f"| {each['words_per_second']:,} |"
+            for count, each in row["in_workers"].items()
+        ),
     ]
     about = (
         f"`python -m benchmarks.speed_gpu`: the built-in model on one {row['device']}, words a "
-        f"second on the clock; each step by itself, `find` in one process, and in "
-        f"{row['workers']} with their start."
+        "second on the clock; each step by itself, `find` in one process and in several."
     )
     return [about, "\n".join(lines)]
 

@@ -25,6 +25,19 @@ def hidden_of(dtype):
     return torch.randn(3, 4, 5, dtype=dtype, generator=torch.Generator().manual_seed(0))
 
 
+def test_lengths_and_words_of_a_part_are_its_own_wherever_the_whole_was_made():
+    moved = BATCH.to(torch.device("cpu"))
+    assert moved.lengths().tolist() == [4, 3, 3]
+    hidden = hidden_of(torch.float32)
+    torch.testing.assert_close(word_vectors(hidden, moved), word_vectors(hidden, BATCH))
+    index = torch.tensor([2, 0])
+    for part in (moved.rows(index, tokens=3), moved.of_sentences(1, 2), moved.by_token()):
+        assert part.lengths().tolist() == part.mask.sum(1).tolist()
+        assert len(word_vectors(torch.ones(*part.ids.shape, 2), part)) == part.words
+    alone = moved.rows(index, tokens=3)
+    torch.testing.assert_close(word_vectors(hidden[index, :3], alone)[3], hidden[2, 1])
+
+
 @DTYPES
 def test_a_word_is_the_mean_of_its_tokens_in_all_windows(dtype):
     hidden = hidden_of(dtype)

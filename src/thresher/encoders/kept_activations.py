@@ -32,7 +32,7 @@ def encode_keeping(
     if not gates.requires_grad or not len(batch.ids):
         return encode_in_parts(encoder, batch, gates, tokens_together=most)
     device, tokens = batch.ids.device, batch.ids.shape[1]
-    lengths = batch.mask.sum(1).cpu().numpy()
+    lengths = batch.lengths()
     kept = _Kept()
     hidden: list[Tensor] = []
     parts = [torch.from_numpy(each) for each in of_like_length(lengths, most)]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.transfers import sent
 from thresher.encoders.windows import windows
 
 _TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
@@ -111,11 +112,11 @@ def encoded_by_length(
     encode: ids, mask and what is beside them, (windows, tokens), to (windows, tokens, width)
     """
     given = (batch.ids, batch.mask, *beside)
-    lengths = batch.mask.sum(1).cpu().numpy()
+    lengths = batch.lengths()
     hidden: Tensor | None = None
     for rows in of_like_length(lengths, tokens_together or most_together(batch.ids.device)):
         longest = int(lengths[rows].max())
-        index = torch.from_numpy(rows).to(batch.ids.device)
+        index = sent(torch.from_numpy(rows), batch.ids.device)
         encoded = encode(*(each[index, :longest] for each in given))
         if hidden is None:
             hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])

@@ -1,12 +1,14 @@
 """Encoding a large batch in small memory: part by part, activations computed again going back."""
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from thresher.encoders.padding import most_together, of_like_length
+from thresher.encoders.padding import Numbers, most_together, of_like_length
 from thresher.encoders.protocol import Encoder, TokenBatch
+from thresher.encoders.transfers import sent
 
 
 def encode_in_parts(
@@ -26,17 +28,18 @@ def encode_in_parts(
         return torch.zeros(*batch.ids.shape, encoder.width, device=batch.ids.device)
     if batch.ids.numel() <= most:
         return encoder.encode_gated(batch, gates)
-    lengths = batch.mask.sum(1).cpu().numpy()
-    indices = [torch.from_numpy(each) for each in of_like_length(lengths, most)]
-    hidden = [_part(encoder, batch, index.to(batch.ids.device), gates) for index in indices]
-    order = torch.cat(indices).argsort().to(batch.ids.device)
-    return torch.cat(hidden)[order]
+    lengths = batch.lengths()
+    parts = of_like_length(lengths, most)
+    hidden = [_part(encoder, batch, each, int(lengths[each].max()), gates) for each in parts]
+    order = torch.from_numpy(np.concatenate(parts)).argsort()
+    return torch.cat(hidden)[sent(order, batch.ids.device)]
 
 
-def _part(encoder: Encoder, batch: TokenBatch, index: Tensor, gates: Tensor | None) -> Tensor:
+def _part(
+    encoder: Encoder, batch: TokenBatch, index: Numbers, longest: int, gates: Tensor | None
+) -> Tensor:
     """The vectors of some windows, filled up again to the length of all."""
-    longest = int(batch.mask[index].sum(1).max())
-    part = batch.rows(index, tokens=longest)
+    part = batch.rows(sent(torch.from_numpy(index), batch.ids.device), tokens=longest)
     if gates is None or not gates.requires_grad:
         hidden = encoder.encode_gated(part, gates)
     else:

@@ -4,10 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
+
+from thresher.encoders.transfers import sent
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,8 @@ class TokenBatch:
     ids, mask: (windows, tokens)   word: (windows, tokens), the word a token belongs to, counted
     through all sentences of the batch, −1 for special tokens and padding
     sentence: (windows,), the sentence a window belongs to   sentence_of_word: (words,)
+    source: the same batch on the CPU, if it was made there: its numbers can be looked at without
+    waiting for a GPU
     """
 
     ids: Tensor
@@ -25,6 +31,7 @@ class TokenBatch:
     sentence: Tensor
     sentence_of_word: Tensor
     sentences: int
+    source: "TokenBatch | None" = None
 
     @property
     def words(self) -> int:
@@ -42,6 +49,7 @@ class TokenBatch:
             mask=self.mask[index, :tokens],
             word=self.word[index, :tokens],
             sentence=self.sentence[index],
+            source=None,
         )
 
     def of_sentences(self, low: int, high: int) -> "TokenBatch":
@@ -55,6 +63,7 @@ class TokenBatch:
             mask=self.mask[own],
             word=self.word[own],
             sentence=self.sentence[own],
+            source=None,
         )
 
     def by_token(self) -> "TokenBatch":
@@ -66,18 +75,24 @@ class TokenBatch:
         word = torch.full_like(self.word, -1)
         word[inside] = torch.arange(int(inside.sum()), device=word.device)
         sentence = self.sentence[:, None].expand_as(self.word)[inside]
-        return replace(self, word=word, sentence_of_word=sentence)
+        return replace(self, word=word, sentence_of_word=sentence, source=None)
 
     def to(self, device: torch.device) -> "TokenBatch":
         """The same batch on another device."""
         return TokenBatch(
-            ids=self.ids.to(device),
-            mask=self.mask.to(device),
-            word=self.word.to(device),
-            sentence=self.sentence.to(device),
-            sentence_of_word=self.sentence_of_word.to(device),
+            ids=sent(self.ids, device),
+            mask=sent(self.mask, device),
+            word=sent(self.word, device),
+            sentence=sent(self.sentence, device),
+            sentence_of_word=sent(self.sentence_of_word, device),
             sentences=self.sentences,
+            source=self if self.ids.device.type == "cpu" else None,
         )
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many tokens of each window are no padding: (windows,)."""
+        counts: NDArray[np.int64] = (self.source or self).mask.sum(1).cpu().numpy()
+        return counts
 
 
 class Encoder(Protocol):
@@ -171,7 +186,7 @@ def gated(embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Ten
 
 def word_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
     """The mean of each word's token vectors: (words, width); zero for a word without tokens."""
-    return _means(hidden, batch.word, batch.words)
+    return _means(hidden, (batch.source or batch).word, batch.words)
 
 
 def sentence_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
@@ -195,15 +210,17 @@ def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor
 def _means(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
     """The mean of the vectors of each group, zero if it has none: (groups, width).
 
-    vectors: (windows, tokens, width)   group: (windows, tokens), −1 for a token of none
+    vectors: (windows, tokens, width)   group: (windows, tokens), −1 for a token of none; it may be
+    on the CPU, where its numbers are looked at without waiting for a GPU
     """
     place = (group.flatten() >= 0).nonzero()[:, 0]
     own, order = group.flatten()[place].sort(stable=True)
     counts = torch.bincount(own, minlength=groups)
     # A bag is read where it lies; to select, add and divide goes over all of it three times.
-    return functional.embedding_bag(
-        place[order], vectors.flatten(0, 1), counts.cumsum(0) - counts, mode="mean"
+    bags, starts = (
+        sent(each, vectors.device) for each in (place[order], counts.cumsum(0) - counts)
     )
+    return functional.embedding_bag(bags, vectors.flatten(0, 1), starts, mode="mean")
 
 
 def _sums(vectors: Tensor, group: Tensor, groups: int) -> Tensor:

@@ -15,6 +15,7 @@ from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.loading import device_or_best
 from thresher.encoders.processor import eight_bits_work
 from thresher.encoders.protocol import EightBitEncoder
+from thresher.encoders.transfers import fetched
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.built_in import ENGLISH, folder_of
 from thresher.entities.decoding import candidates
@@ -231,7 +232,7 @@ class EntityFinder(TextFinder, HubModel):
             group = [sentences[i] for i in indices]
             units = Units.of(self.model.features, self.encoder, group)
             ends = np.cumsum([len(words) for words in group])
-            of_words = units.largest(values.cpu().numpy())
+            of_words = units.largest(fetched(values).numpy())
             for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
                 rows[i] = row
         return rows
