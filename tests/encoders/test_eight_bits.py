@@ -5,8 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from thresher.encoders import eight_bits
-from thresher.encoders.eight_bits import EightBitLinear, Integers, input_ranges, too_large
+from thresher.encoders.eight_bits import EightBitLinear, Integers, factors, input_ranges, pieces
 from thresher.encoders.processor import eight_bits_work
 
 can = pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
@@ -28,9 +27,9 @@ def range_of(x):
     return torch.stack([x.amin(0), x.amax(0)])
 
 
-def in_eight_bits(linear, x):
+def in_eight_bits(linear, x, factors=factors):
     ranges = range_of(x)
-    integers = Integers(ranges, too_large(ranges))
+    integers = Integers(ranges, factors(ranges))
     return EightBitLinear(linear.weight, linear.bias, integers), integers(x)
 
 
@@ -81,15 +80,12 @@ def test_products_of_integers_are_exact():
 
 
 @can
-def test_one_channel_that_is_far_too_large_does_not_cost_the_others_their_digits(
-    linear, monkeypatch
-):
+def test_one_channel_that_is_far_too_large_does_not_cost_the_others_their_digits(linear):
     x = inputs(200, outlier=60.0)
     linear.weight[:, 7] = 0.0  # so that all that is seen is what it does to the others
     layer, integers = in_eight_bits(linear, x)
     divided = relative_error(layer(integers), linear(x))
-    monkeypatch.setattr(eight_bits, "_ORDINARY", 1.0)  # none is too large
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = in_eight_bits(linear, x, factors=lambda ranges: None)
     plain = relative_error(layer(integers), linear(x))
     assert divided < 0.015 < 10 * divided < plain
 
@@ -137,14 +133,61 @@ def test_any_number_of_inputs_will_do(linear, shape):
     torch.testing.assert_close(layer(integers(zeros)), linear(zeros))
 
 
-def test_too_large_is_told_beside_the_ordinary_channels():
+@can
+def test_small_channels_gain_digits(linear):
+    x = inputs(200)
+    x[:, ::2] *= 0.05
+    linear.weight[:, ::2] *= 20
+    layer, integers = in_eight_bits(linear, x)
+    divided = relative_error(layer(integers), linear(x))
+    layer, integers = in_eight_bits(linear, x, factors=lambda ranges: None)
+    assert 3 * divided < relative_error(layer(integers), linear(x))
+
+
+def test_large_channels_are_divided_by_their_size_and_small_ones_by_its_root():
     ranges = torch.ones(2, 100)
     ranges[0] = -0.5
     ranges[:, 4] = torch.tensor([-30.0, 2.0])
-    factor = too_large(ranges)
-    assert factor[4] == pytest.approx(30)
-    assert (factor[torch.arange(100) != 4] == 1).all()
-    assert (too_large(ranges.clamp(-1.9, 1.9)) == 1).all()  # too little to be worth it
+    ranges[:, 5] = torch.tensor([-0.25, 0.2])
+    expected = torch.ones(100)
+    expected[4], expected[5] = 30, 0.5
+    torch.testing.assert_close(factors(ranges), expected)
+    assert factors(torch.zeros(2, 3)).tolist() == [1, 1, 1]
+
+
+def highest(*values):
+    """Ranges of 1,000 channels of GELU that get up to 4, but for the first."""
+    high = torch.full((1000,), 4.0)
+    high[: len(values)] = torch.tensor(values)
+    return torch.stack([torch.full((1000,), -0.17), high])
+
+
+def test_pieces_add_up_to_gelu():
+    channel, start, most = pieces(highest(21.0, 0.0, 9.0))
+    assert most == pytest.approx(4)
+    assert torch.equal(channel.bincount()[:4], torch.tensor([6, 1, 3, 1]))
+    for own, largest in ((0, 21.0), (1, 0.0), (2, 9.0)):
+        y = torch.linspace(-9, largest, 2000, dtype=torch.double)[:, None]
+        starts = start[channel == own]
+        error = functional.gelu(y - starts).clamp(max=most).sum(1) - functional.gelu(y[:, 0])
+        assert (error < 1e-3).all()
+        assert (error > -0.18).all()
+        beside = ((y - starts[1:]).abs() < 4).any(1)
+        assert (error[~beside].abs() < 1e-3).all()
+
+
+def test_channels_of_one_size_are_one_piece_each():
+    for high in (4.0, 1e-3, 0.0):
+        channel, start, most = pieces(torch.tensor([[-0.1], [high]]).expand(2, 7))
+        assert channel.tolist() == list(range(7))
+        assert not start.any()
+        assert most >= high
+
+
+def test_there_are_few_pieces_however_large_a_channel_is():
+    channel, _, most = pieces(highest(1000.0))
+    assert channel.bincount()[0] == 8
+    assert most == 125
 
 
 def test_ranges_are_the_least_and_largest_of_each_input():

@@ -97,8 +97,8 @@ class BertEmbeddings(nn.Module):
     def __init__(self, weights: Weights, *, epsilon: float) -> None:
         super().__init__()
         self.words = _frozen(weights["word_embeddings.weight"])
-        self.places = _frozen(weights["position_embeddings.weight"])
-        self.kind = _frozen(weights["token_type_embeddings.weight"][0])
+        kind = weights["token_type_embeddings.weight"][0]
+        self.places = _frozen(weights["position_embeddings.weight"] + kind)  # always added together
         self.norm = _norm(weights, "LayerNorm", epsilon)
 
     def forward(self, embedded: Tensor, place: Tensor | None = None) -> Tensor:
@@ -107,7 +107,7 @@ class BertEmbeddings(nn.Module):
             placed = self.places[: embedded.shape[1]]
         else:
             placed = functional.embedding(place, self.places)
-        return self.norm(embedded + self.kind + placed)  # type: ignore[no-any-return]
+        return self.norm(embedded + placed)  # type: ignore[no-any-return]
 
 
 class BertLayer(nn.Module):

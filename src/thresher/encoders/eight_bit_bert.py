@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.encoders.bert import Bert, BertLayer, within
-from thresher.encoders.eight_bits import EightBitLinear, Integers, Ranges, too_large
+from thresher.encoders.eight_bits import EightBitLinear, Integers, Ranges, factors, pieces
 
 
 class EightBitBert(nn.Module):
@@ -39,8 +39,8 @@ class EightBitBert(nn.Module):
 class EightBitBertLayer(nn.Module):
     """`BertLayer` with linear layers in eight bits.
 
-    The few channels between W₁ and W₂ that are too large have products of their own: GELU is
-    written as integers of one scale at once, so they cannot be divided on the way.
+    GELU is written as integers of one scale at once, so the few channels between W₁ and W₂ that are
+    too large cannot be divided on the way: they are written in pieces.
     """
 
     def __init__(self, exact: BertLayer, ranges: Ranges) -> None:
@@ -48,29 +48,18 @@ class EightBitBertLayer(nn.Module):
         self.heads = exact.heads
         self.first_norm, self.second_norm = exact.first_norm, exact.second_norm
         self._asking, self._answering, self._widening = (
-            Integers(ranges[name], too_large(ranges[name]))
+            Integers(ranges[name], factors(ranges[name]))
             for name in ("asked", "answered", "widened")
         )
         self._asked = EightBitLinear(exact.asked.weight, exact.asked.bias, self._asking)
         self._answered = EightBitLinear(exact.answered.weight, exact.answered.bias, self._answering)
-        large = too_large(ranges["narrowed"]) > 1
-        self._between = [
-            self._feed_forward(exact, ranges["narrowed"], channels, bias=bias)
-            for channels, bias in ((~large, exact.narrowed.bias), (large, None))
-            if channels.any()
-        ]
-
-    def _feed_forward(
-        self, exact: BertLayer, ranges: Tensor, channels: Tensor, *, bias: Tensor | None
-    ) -> tuple[EightBitLinear, Integers, EightBitLinear]:
-        """What leads to some of the channels between W₁ and W₂, how they are written, W₂."""
-        narrowing = Integers(ranges[:, channels])
+        channel, start, most = pieces(ranges["narrowed"])
+        self._narrowing = Integers(ranges["narrowed"][:, channel].clamp(max=most))
         wide, narrow = exact.widened, exact.narrowed
-        return (
-            EightBitLinear(wide.weight[channels], wide.bias[channels], self._widening),
-            narrowing,
-            EightBitLinear(narrow.weight[:, channels], bias, narrowing),
+        self._widened = EightBitLinear(
+            wide.weight[channel], wide.bias[channel] - start, self._widening
         )
+        self._narrowed = EightBitLinear(narrow.weight[:, channel], narrow.bias, self._narrowing)
 
     def forward(self, x: Tensor, hidden: Tensor) -> Tensor:
         """x: (rows, tokens, width), written over   hidden: (rows, 1, tokens, tokens), −∞ or 0"""
@@ -79,7 +68,5 @@ class EightBitBertLayer(nn.Module):
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
         answering = self._answering(mixed.transpose(1, 2).flatten(2))
         a = self.first_norm(self._answered.added_to(x, answering))
-        widening = self._widening(a)
-        for widened, narrowing, narrowed in self._between:
-            a = narrowed.added_to(a, widened.gelu(widening, narrowing))
-        return self.second_norm(a)  # type: ignore[no-any-return]
+        widened = self._widened.gelu(self._widening(a), self._narrowing)
+        return self.second_norm(self._narrowed.added_to(a, widened))  # type: ignore[no-any-return]

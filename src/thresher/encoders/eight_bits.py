@@ -5,7 +5,7 @@
 A row of W has a scale of its own. x has one scale and one zero z, told beforehand from the range of
 its channels, so that the result for a word does not depend on what else is in the batch. A few
 channels of a transformer are ten times as large as the others and would cost them their digits:
-`too_large` says by how much, and whoever writes the integers divides by it.
+whoever writes the integers divides by `factors`, or writes such a channel in `pieces`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +15,10 @@ from torch import Tensor, nn
 
 Ranges = Mapping[str, Tensor]  # of each linear layer, the least and largest inputs: (2, channels)
 
-_ORDINARY = 0.98  # the share of channels that is not too large
-_WORTH_IT = 2.0  # how much too large the largest channel must be for any to be divided
+_ORDINARY = 0.98  # the share of channels that is not too large to be written like the others
+_WHOLE = 0.995  # the share of GELU's channels that is written in one piece
+_STRAIGHT = 3.0  # from here on GELU(y) is y, to four thousandths
+_MOST_PIECES = 8  # that a channel is written in
 _LEVELS, _MOST = 255, 127
 _MANTISSA = 2.0**23  # a float as large as this has a whole number in its last bits
 
@@ -89,14 +91,34 @@ class EightBitLinear:
         return y
 
 
-def too_large(ranges: Tensor) -> Tensor:
-    """How many times as large as the 98th percentile each channel gets, at least one: (channels,)
+def factors(ranges: Tensor) -> Tensor:
+    """How much more than ordinary ones channels are divided by: (channels,)
+
+    A channel that gets larger than the 98th percentile, by as much as it does; a smaller one by the
+    square root of that, so that it gains digits and its weights do not lose too many.
 
     ranges: (2, channels)
     """
     largest = ranges.float().abs().amax(0).clamp(min=1e-6)
-    factor = (largest / largest.quantile(_ORDINARY)).clamp(min=1.0)
-    return factor if factor.max() >= _WORTH_IT else torch.ones_like(factor)
+    size = largest / largest.quantile(_ORDINARY)
+    return torch.where(size > 1, size, size.sqrt())
+
+
+def pieces(ranges: Tensor) -> tuple[Tensor, Tensor, float]:
+    """What GELU's channels are written in, all with one scale: channel, start, most.
+
+        GELU(y) ≈ Σₖ min(GELU(y − k · most), most)   for k = 0, 1, … while k · most < its largest
+
+    Equal where GELU(y) = y or y is far from each start k · most; beside one, less by at most .18.
+
+    ranges: (2, channels), of GELU(y)   channel, start: (pieces,)
+    """
+    largest = ranges[1].float()
+    most = max(float(largest.quantile(_WHOLE)), float(largest.max()) / _MOST_PIECES, _STRAIGHT)
+    count = (largest / most).ceil().clamp(min=1).long()
+    channel = torch.repeat_interleave(count)
+    number = torch.arange(len(channel)) - (count.cumsum(0) - count)[channel]
+    return channel, number * most, most
 
 
 def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tensor]:
