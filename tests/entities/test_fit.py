@@ -10,6 +10,8 @@ from thresher.encoders.processor import eight_bits_work
 from thresher.entities import finder as finder_module
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.finder import EntityFinder
+from thresher.entities.fitting import open_at
+from thresher.entities.selector import seeded_selector
 from thresher.entities.settings import Settings
 from thresher.errors import InputError
 
@@ -216,6 +218,12 @@ def test_resuming_with_other_text_is_refused(tiny, tmp_path):
         EntityFinder.fit_words(
             sentences(90), encoder=tiny, settings=Settings(epochs=1), work=tmp_path, resume=True
         )
+
+
+def test_gates_stay_as_they_are_where_there_is_nothing_to_move_them_by():
+    selector = seeded_selector(0, 8, form="thresholded")
+    none = np.zeros((0, 8), dtype=np.float16)
+    assert open_at(0.3, selector, none, torch.device("cpu")) is selector
 
 
 def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_path):

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from thresher.encoders.protocol import Encoder
+from thresher.encoders.transfers import sent
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.features import Features
@@ -124,8 +125,8 @@ def conclude(
     device: torch.device,
 ) -> Fitted:
     """Trained selectors with their trust and thresholds, all as they will be saved."""
-    possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
-    if raw.rate is not None and len(possible):
+    if raw.rate is not None:
+        possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
         some = corpus.vectors[possible[:: max(1, len(possible) // _ROWS)]]
         selectors = [open_at(raw.rate, each, some, device) for each in selectors]
     saved = [selector.half().float() for selector in selectors]
@@ -154,10 +155,12 @@ def open_at(
     """The selector with its gates moved up or down, so that on average they are open at a rate.
 
     Gates that were shown some entities and many other words learn how these differ, but not how
-    many entities there are.
+    many entities there are. Where there are no vectors they stay as they are.
 
-    vectors: (units, width), at least one
+    vectors: (units, width)
     """
+    if not len(vectors):
+        return selector
     low, high = -_FURTHEST, _FURTHEST
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -172,7 +175,7 @@ def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.
     with torch.inference_mode():
         for low in range(0, len(vectors), _ROWS):
             rows = torch.from_numpy(np.array(vectors[low : low + _ROWS]))
-            gates = selector(rows.to(device).float())
+            gates = selector(sent(rows, device).float())
             parts.append(gates.prob_open().cpu().numpy())
     return np.concatenate(parts)
 

@@ -44,10 +44,8 @@ class CasingPrior:
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """1 for a capital, 0 for none, the word's own rate where its case says nothing."""
         numbered = NumberedSentences.of(sentences)
-        opinions: Opinions = np.array(
-            [[self._opinion(word, seen) for word in numbered.table] for seen in Casing],
-            dtype=np.float32,
-        )  # (casings, table)
+        each = (self._opinion(word, seen) for seen in Casing for word in numbered.table)
+        opinions = np.fromiter(each, np.float32).reshape(len(Casing), len(numbered.table))
         return opinions[casings(numbered), numbered.numbers]
 
     def _opinion(self, word: str, seen: Casing) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor
 
 from thresher.encoders.protocol import Encoder, TokenBatch
+from thresher.encoders.transfers import sent
 from thresher.entities.objectives import (
     agreement,
     continuity,
@@ -131,8 +132,8 @@ def _terms(
 ) -> tuple[list[KumaraswamyGate], Terms]:
     """The gates of a batch by each selector, and the terms of the objective."""
     rows = corpus.units.rows(indices)
-    vectors = torch.from_numpy(corpus.vectors[rows]).to(encoder.device).float()
-    prior = torch.from_numpy(corpus.prior[rows]).to(encoder.device)
+    vectors = sent(torch.from_numpy(corpus.vectors[rows]), encoder.device).float()
+    prior = sent(torch.from_numpy(corpus.prior[rows]), encoder.device)
     batch = None
     if with_contrast:
         batch = settings.features.batch(encoder, [corpus.sentences[i] for i in indices])

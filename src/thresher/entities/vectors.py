@@ -3,9 +3,8 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
+from thresher.encoders.transfers import fetched
 from thresher.entities.features import Features
 from thresher.entities.processes import ALONE, Processes
 from thresher.errors import InputError
@@ -20,8 +20,6 @@ from thresher.text.numbered_sentences import NumberedSentences
 
 _WORDS_PER_BATCH = {"cpu": 4096, "cuda": 32_768}
 _COUNTED = 1024  # sentences tokenised at a time to count their subwords
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -131,29 +129,16 @@ def cache_vectors(
     processes.wait()
     vectors: np.memmap[Any, np.dtype[np.float16]] = np.lib.format.open_memmap(path, mode="r+")
     most = _WORDS_PER_BATCH.get(encoder.device.type, _WORDS_PER_BATCH["cpu"])
-
-    def encoded() -> Iterator[tuple[slice, Tensor]]:
-        for number, indices in enumerate(batches_in_order(sentences, words_per_batch=most)):
-            if number % processes.count == processes.rank:
-                low, high = indices[0], indices[-1] + 1
-                own = features.read(encoder, sentences[low:high]).half()
-                yield slice(units.starts[low], units.starts[high]), own
-            progress(len(indices))
-
-    for rows, values in _one_late(encoded()):
-        vectors[rows] = values.cpu().numpy()
+    for number, indices in enumerate(batches_in_order(sentences, words_per_batch=most)):
+        if number % processes.count == processes.rank:
+            low, high = indices[0], indices[-1] + 1
+            encoded = features.read(encoder, sentences[low:high])
+            own = slice(units.starts[low], units.starts[high])
+            vectors[own] = fetched(encoded.half()).numpy()
+        progress(len(indices))
     vectors.flush()
     processes.wait()
     return vectors
-
-
-def _one_late(results: Iterator[T]) -> Iterator[T]:
-    """The same, each when the next is there: a GPU works at one while the next batch is made."""
-    late = list(islice(results, 1))
-    for result in results:
-        yield from late
-        late = [result]
-    yield from late
 
 
 def _new_file(path: Path, shape: tuple[int, int]) -> None:
