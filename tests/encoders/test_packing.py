@@ -6,8 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.encoders.packing import _groups, encoded_in_rows
+from thresher.encoders.packing import _groups, encoded_in_rows, words_in_rows
 from thresher.encoders.padding import batch_of_words
+from thresher.encoders.protocol import word_vectors
 
 LENGTHS = st.lists(st.integers(1, 256), max_size=40)
 
@@ -35,6 +36,18 @@ def test_every_token_has_its_place_and_sees_its_own_text(lengths):
         assert torch.equal(got[row, :length, 0], ids.float())
         assert got[row, :length, 1].tolist() == list(range(length))
         assert (got[row, :length, 2] == ids.sum()).all()
+
+
+@given(st.lists(st.lists(st.integers(0, 3), max_size=20), max_size=30), st.booleans())
+def test_words_are_the_means_of_their_tokens(counts, one_window):
+    """counts: how many tokens each word of each sentence has"""
+    tokens = np.array([count for words in counts for count in words], dtype=np.int64)
+    ids = np.arange(tokens.sum()) * 7 % 50
+    batch = batch_of_words(
+        ids, tokens, counts, start=[51], end=[52], room=None if one_window else 8, overlap=2
+    )
+    expected = word_vectors(encoded_in_rows(seen, batch, width=3), batch)
+    torch.testing.assert_close(words_in_rows(seen, batch, width=3), expected)
 
 
 @given(LENGTHS)

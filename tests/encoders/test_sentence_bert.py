@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from transformers import AutoModel, RobertaConfig, RobertaModel
 
 from thresher.encoders.processor import eight_bits_work
-from thresher.encoders.protocol import sentence_vectors, word_vectors
+from thresher.encoders.protocol import WordEncoder, sentence_vectors, word_vectors
 from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
 
 CURIE = ["Marie", "Skłodowska-Curie", "moved", "to", "Paris", "."]
@@ -288,6 +288,18 @@ def test_an_encoder_that_is_not_bert_stays_as_it_is(new_bert):
     assert ranges == {}
     batch = encoder.batch([["Paris"]])
     assert torch.equal(encoder.in_eight_bits(ranges).encode(batch), encoder.encode(batch))
+
+
+@pytest.mark.parametrize("text", [[SHORT, [], CURIE], [SHORT, LONG]])
+@pytest.mark.parametrize("eight_bits", [False, True])
+def test_words_can_be_had_without_their_tokens(minilm, text, eight_bits):
+    if eight_bits and not eight_bits_work():
+        pytest.skip("this processor cannot")
+    encoder = minilm.in_eight_bits(minilm.input_ranges(text)) if eight_bits else minilm
+    batch = encoder.batch(text)
+    expected = word_vectors(encoder.encode(batch), batch)
+    assert isinstance(encoder, WordEncoder)
+    torch.testing.assert_close(encoder.encode_words(batch), expected)
 
 
 @pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")

@@ -10,26 +10,56 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from thresher.encoders.padding import Numbers
-from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.protocol import TokenBatch, word_vectors
+
+# What each token is, its place in its window and its window, (rows, tokens) each, to vectors,
+# (rows, tokens, width).
+Encode = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 _SIZES = (64, 128, 256)  # of rows, in tokens
 _TOGETHER = 512  # tokens: what a cache holds
 
 
-def encoded_in_rows(
-    encode: Callable[[Tensor, Tensor, Tensor], Tensor], batch: TokenBatch, *, width: int
-) -> Tensor:
-    """The vectors of all tokens of a batch, on a CPU: (windows, tokens, width); padding has any.
-
-    encode: what each token is, its place in its window and its window, (rows, tokens) each, to
-    vectors, (rows, tokens, width)
-    """
-    lengths = batch.mask.sum(1).numpy()
-    ids = batch.ids.flatten()
+def encoded_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
+    """The vectors of all tokens of a batch, on a CPU: (windows, tokens, width); padding has any."""
     encoded = torch.empty(*batch.ids.shape, width)
     flat = encoded.view(-1, width)
+    for filled, here, there in _laid_out(batch):
+        vectors = encode(*torch.from_numpy(filled)).view(-1, width)
+        own = vectors.index_select(0, torch.from_numpy(here))
+        flat.index_copy_(0, torch.from_numpy(there), own)
+    return encoded
+
+
+def words_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
+    """`word_vectors` of what `encoded_in_rows` gives, which never lies in memory as a whole.
+
+    returns: (words, width)
+    """
+    if not (batch.sentence.diff() > 0).all():  # a word may have tokens in several windows
+        return word_vectors(encoded_in_rows(encode, batch, width=width), batch)
+    word = batch.word.flatten().numpy()
+    means = torch.zeros(batch.words, width)
+    for filled, here, there in _laid_out(batch):
+        vectors = encode(*torch.from_numpy(filled)).view(-1, width)
+        own = word[there]
+        inside = own >= 0
+        token, own = torch.from_numpy(here[inside]), own[inside]
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        bags = functional.embedding_bag(token, vectors, torch.from_numpy(first), mode="mean")
+        means.index_copy_(0, torch.from_numpy(own[first]), bags)
+    return means
+
+
+def _laid_out(batch: TokenBatch) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """For each group of rows what to encode, (3, rows, tokens), and where its tokens lie.
+
+    Where they lie: (tokens,) each, in the flattened group and in the flattened batch.
+    """
+    lengths, ids = batch.lengths(), batch.ids.flatten().numpy()
     for size, rows in _groups(lengths):
         window = np.concatenate(rows)
         length = lengths[window]
@@ -37,15 +67,12 @@ def encoded_in_rows(
         start = np.cumsum(length) - length
         within = start - start[np.searchsorted(row, row)]  # where a window begins in its row
         place = np.arange(length.sum()) - np.repeat(start, length)
-        here = torch.from_numpy(np.repeat(row * size + within, length) + place)
-        there = torch.from_numpy(np.repeat(window * batch.ids.shape[1], length) + place)
-        filled = torch.zeros(3, len(rows) * size, dtype=torch.long)
-        filled[0, here] = ids[there]
-        filled[1, here] = torch.from_numpy(place)
-        filled[2, here] = torch.from_numpy(np.repeat(np.arange(1, len(window) + 1), length))
-        vectors = encode(*filled.view(3, len(rows), size))
-        flat.index_copy_(0, there, vectors.view(-1, width).index_select(0, here))
-    return encoded
+        here = np.repeat(row * size + within, length) + place
+        there = np.repeat(window * batch.ids.shape[1], length) + place
+        filled = np.zeros((3, len(rows) * size), dtype=np.int64)
+        text = np.repeat(np.arange(1, len(window) + 1), length)
+        filled[:, here] = ids[there], place, text
+        yield filled.reshape(3, len(rows), size), here, there
 
 
 def _groups(lengths: Numbers) -> Iterator[tuple[int, list[list[int]]]]:

@@ -159,6 +159,15 @@ class SubwordEncoder(Protocol):
 
 
 @runtime_checkable
+class WordEncoder(Protocol):
+    """An encoder that can do with less memory where nobody asks for the tokens of words."""
+
+    def encode_words(self, batch: TokenBatch) -> Tensor:
+        """Equal to `word_vectors(encode(batch), batch)`: (words, width)."""
+        ...
+
+
+@runtime_checkable
 class EightBitEncoder(Encoder, Protocol):
     """An encoder that can read in eight bits, once it is known how large its numbers are."""
 

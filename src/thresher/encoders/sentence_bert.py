@@ -14,10 +14,10 @@ from thresher.encoders.attention import incoming_and_outgoing
 from thresher.encoders.bert import Bert
 from thresher.encoders.eight_bit_bert import EightBitBert
 from thresher.encoders.eight_bits import Ranges, input_ranges
-from thresher.encoders.packing import encoded_in_rows
+from thresher.encoders.packing import encoded_in_rows, words_in_rows
 from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.pretrained import read_pretrained
-from thresher.encoders.protocol import TokenBatch, gated
+from thresher.encoders.protocol import TokenBatch, gated, word_vectors
 from thresher.encoders.subwords import Subwords
 from thresher.encoders.vocabulary import whole_words
 from thresher.errors import InputError
@@ -99,6 +99,12 @@ class SentenceBert:
         if self._eight_bits:
             return encoded_in_rows(self._eight_bits, batch, width=self.width)
         return encoded_by_length(self._middle_layer, batch)
+
+    def encode_words(self, batch: TokenBatch) -> Tensor:
+        """The mean of each word's vectors of the middle layer: (words, width)."""
+        if self._eight_bits:
+            return words_in_rows(self._eight_bits, batch, width=self.width)
+        return word_vectors(self.encode(batch), batch)
 
     def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._model(self._embedded(ids), mask, layers=self._layer)

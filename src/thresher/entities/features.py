@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.attention import FEATURES, AttendingEncoder
-from thresher.encoders.protocol import Encoder, TokenBatch, word_vectors
+from thresher.encoders.protocol import Encoder, TokenBatch, WordEncoder, word_vectors
 from thresher.errors import InputError
 
 MEAN = "mean"
@@ -36,6 +36,8 @@ class Features:
         """The vectors of all units, in one batch: (units, width)."""
         with torch.inference_mode():
             batch = self.batch(encoder, sentences)
+            if self.attention is None and isinstance(encoder, WordEncoder):
+                return encoder.encode_words(batch)
             hidden = encoder.encode(batch)
             if self.attention is not None:
                 hidden = torch.cat([hidden, self._attention(encoder, batch)], dim=-1)
