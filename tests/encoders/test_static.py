@@ -132,6 +132,13 @@ def test_a_batch_may_lack_sentences_words_or_tokens(encoder, sentences):
     assert vectors_of(encoder, sentences).shape == (batch.words, 6)
 
 
+@pytest.mark.parametrize("sentences", [[], [["\u200b"], ["anna", "\u200b", "left"]], [["anna"]]])
+def test_words_are_the_means_of_their_tokens_and_zero_without_any(encoder, sentences):
+    batch = encoder.batch(sentences)
+    expected = word_vectors(encoder.encode(batch), batch)
+    torch.testing.assert_close(encoder.encode_words(batch), expected)
+
+
 def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder, monkeypatch):
     monkeypatch.setattr(subwords, "REMEMBERED", 3)
     for sentences in (SENTENCES, [["Paris"]], SENTENCES, [["half \ud800", "Marie"]]):

@@ -87,11 +87,20 @@ class StaticEncoder(nn.Module):
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """The same with word w let through by gates[w]; a closed word is the mean of all tokens."""
+        return self._read(batch, gates)[batch.word.clamp(min=0)]
+
+    def encode_words(self, batch: TokenBatch) -> Tensor:
+        """The vector of each word among its neighbours, zero if it has no tokens."""
+        hidden = self._read(batch, None)
+        absent = torch.ones(batch.words, dtype=torch.bool, device=hidden.device)
+        absent[batch.word[batch.word >= 0]] = False
+        return hidden.masked_fill(absent[:, None], 0.0)
+
+    def _read(self, batch: TokenBatch, gates: Tensor | None) -> Tensor:
         words = word_vectors(functional.embedding(batch.ids, self.vectors), batch)
         if gates is not None:
             words = gates[:, None] * words + (1 - gates[:, None]) * self.vectors.mean(0)
-        hidden = self._among_neighbours(words, batch.sentence_of_word)
-        return hidden[batch.word.clamp(min=0)]
+        return self._among_neighbours(words, batch.sentence_of_word)
 
     def _among_neighbours(self, words: Tensor, sentence: Tensor) -> Tensor:
         """words: (words, width)   sentence: (words,)   returns: (words, width)"""
