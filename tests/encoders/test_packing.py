@@ -59,7 +59,7 @@ def test_few_shapes_are_encoded(lengths):
         return torch.zeros(*ids.shape, 1)
 
     encoded_in_rows(look, batch_of(lengths), width=1)
-    assert all(tokens in (64, 128, 256) and rows * tokens <= 512 for rows, tokens in shapes)
+    assert all(tokens in (64, 128, 256) and rows * tokens <= 768 for rows, tokens in shapes)
 
 
 def test_rows_are_nearly_full():

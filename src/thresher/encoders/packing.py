@@ -20,7 +20,7 @@ from thresher.encoders.protocol import TokenBatch, word_vectors
 Encode = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 _SIZES = (64, 128, 256)  # of rows, in tokens
-_TOGETHER = 512  # tokens: what a cache holds
+_TOGETHER = 768  # tokens: what a cache nearly holds
 
 
 def encoded_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
