@@ -2,7 +2,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities import observations
 from thresher.entities.casing import Casing, casing, has_letters, is_address, is_capitalised
 from thresher.entities.observations import Observer
 
@@ -67,17 +66,6 @@ def test_a_word_comes_again_within_ten_sentences_and_no_further():
         again = observe(sentences, ordinary={"the"}).repeated
         assert again[[0, -1]].tolist() == [near, near]
         assert not again[1:-1].any()
-
-
-def test_few_words_are_remembered_and_forgetting_changes_nothing(monkeypatch):
-    sentences = [["he", "met", "Anna", "in", "Rome", "and", "Anna", "left"]] * 3
-    remembering = observe(sentences, ordinary={"he", "met", "in", "and", "left"})
-    monkeypatch.setattr(observations, "_MOST_KNOWN", 2)
-    observer = Observer(ordinary={"he", "met", "in", "and", "left"})
-    forgetful = observer(sentences)
-    for name in ("casing", "repeated", "possible"):
-        np.testing.assert_array_equal(getattr(forgetful, name), getattr(remembering, name))
-    assert len(observer._signs) <= 2
 
 
 def test_every_word_is_observed_in_turn():

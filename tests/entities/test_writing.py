@@ -1,6 +1,8 @@
 """How a text is written, and what follows from it."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from thresher.entities.beliefs import Beliefs
 from thresher.entities.writing import Writing
@@ -35,6 +37,17 @@ def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, pri
     writing = Writing.of(sentences)
     assert (str(writing), writing.priors) == (told, priors)
     assert tuple(Beliefs().settled(sentences, common={"the"}).priors) == priors
+
+
+@given(st.lists(st.lists(st.sampled_from(["Anna", "anna", "ኬንያ", "12", "a1", ""]))))
+def test_shares_are_those_of_running_letters_and_words(sentences):
+    writing = Writing.of(sentences)
+    words = [word for each in sentences for word in each]
+    letters = [letter for word in words for letter in word if letter.isalpha()]
+    caseless = [letter for letter in letters if letter.lower() == letter.upper()]
+    assert writing.caseless == len(caseless) / max(len(letters), 1)
+    assert writing.capitals == words.count("Anna") / max(len(words), 1)
+    assert sum(writing.scripts.values()) == pytest.approx(1 if letters else 0)
 
 
 def test_only_a_text_with_case_and_without_is_mixed():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from thresher.text.numbered_sentences import NumberedSentences
 
 _REMEMBERED = 1 << 16  # words; of running text few are new
-SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
+_SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
 _ADDRESS = regex.compile(
     r"@\w | (?:https?|ftp):// | www\. | [^\s@]+@[^\s@]+\.\w | &\#?\w+; | "
     r"[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|ly|co)\b(?!\w)",
@@ -35,7 +35,7 @@ def casing(words: Sequence[str]) -> list[Casing]:
     headline (at least as many capitalised words as lower-case ones); words without cased letters;
     addresses.
     """
-    seen = [own_casing(word) for word in words]
+    seen = [_own_casing(word) for word in words]
     if seen.count(Casing.CAPITAL) >= seen.count(Casing.LOWER):
         return [Casing.SILENT] * len(seen)
     first = True
@@ -43,21 +43,21 @@ def casing(words: Sequence[str]) -> list[Casing]:
         if seen[i] is not Casing.SILENT and first:
             seen[i] = Casing.SILENT
             first = False
-        elif word in SENTENCE_STARTERS:
+        elif word in _SENTENCE_STARTERS:
             first = True
     return seen
 
 
 def casings(sentences: NumberedSentences) -> NDArray[np.int8]:
     """Equal to `casing` of one sentence after the other: (words,)."""
-    seen: NDArray[np.int8] = sentences.each(own_casing, np.int8)
+    seen: NDArray[np.int8] = sentences.each(_own_casing, np.int8)
     sentence = sentences.sentence_of_word()
     capital, lower = (
         np.bincount(sentence[seen == kind], minlength=len(sentences))
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
     headline = capital >= lower
-    starters = sentences.each(SENTENCE_STARTERS.__contains__, np.int32)
+    starters = sentences.each(_SENTENCE_STARTERS.__contains__, np.int32)
     stretch = sentence + np.cumsum(starters, dtype=np.int32)  # another after each starter
     cased = np.flatnonzero(seen)
     first = np.diff(stretch[cased], prepend=-1) > 0
@@ -68,7 +68,7 @@ def casings(sentences: NumberedSentences) -> NDArray[np.int8]:
 
 def is_capitalised(word: str) -> bool:
     """Whether any letter is a capital, as in "Paris", "NATO", "iPhone", "6PR"."""
-    return own_casing(word) is Casing.CAPITAL
+    return _own_casing(word) is Casing.CAPITAL
 
 
 @lru_cache(_REMEMBERED)
@@ -85,7 +85,7 @@ def has_letters(word: str) -> bool:
 
 
 @lru_cache(_REMEMBERED)
-def own_casing(word: str) -> Casing:
+def _own_casing(word: str) -> Casing:
     """What is seen of a word's case by itself."""
     if is_address(word):
         return Casing.SILENT

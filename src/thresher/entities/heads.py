@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,13 @@ class Head:
         gate: (words,), P(open) of every word of the sentences   seen: what else is seen of them
         """
         trust = Trust.estimate(gate, seen)
-        scores = np.split(trust.combine(gate, seen), sentence_starts(sentences)[1:-1])
+        scores = trust.combine(gate, seen)
         found = [
             candidate.score
-            for words, row in zip(sentences, scores, strict=True)
-            for candidate in candidates(words, row, not_names=not_names)
+            for words, (start, end) in zip(
+                sentences, pairwise(sentence_starts(sentences).tolist()), strict=True
+            )
+            for candidate in candidates(words, scores[start:end], not_names=not_names)
         ]
         return cls(selector, trust, best_threshold(found))
 

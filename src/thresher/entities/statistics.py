@@ -97,8 +97,13 @@ class WordStatistics:
         return frozenset(word for word in (*markup, *grammar) if has_letters(word))
 
 
-def repeated(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> NDArray[np.bool_]:
-    """For each word of the sentences in turn: is it out of the ordinary, and again nearby?"""
+def repeated(
+    sentences: Sequence[Sequence[str]], ordinary: Set[str], *, texts: Sequence[int] | None = None
+) -> NDArray[np.bool_]:
+    """For each word of the sentences in turn: is it out of the ordinary, and again nearby?
+
+    texts: how many sentences each text has, if there are several; nearby is in the same one
+    """
     folded = NumberedSentences.of(sentences).mapped(str.casefold)
     place = np.flatnonzero(
         folded.each(lambda word: word not in ordinary and has_letters(word), np.bool_)
@@ -106,6 +111,9 @@ def repeated(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> NDArray[
     place = place[np.argsort(folded.numbers[place], kind="stable")]  # a word's places together
     number, sentence = folded.numbers[place], folded.sentence_of_word()[place]
     near = (number[1:] == number[:-1]) & (sentence[1:] - sentence[:-1] <= _NEARBY)
+    if texts is not None and len(texts) > 1:
+        text = np.repeat(np.arange(len(texts)), texts)[sentence]
+        near &= text[1:] == text[:-1]
     found = np.zeros(len(folded.numbers), dtype=np.bool_)
     found[place[1:][near]] = True
     found[place[:-1][near]] = True

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
+import numpy as np
+
 from thresher.entities.casing import is_capitalised
+from thresher.text.numbered_sentences import NumberedSentences
 
 MIXED = 0.05  # of the letters: fewer of another script are names and quotations
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
@@ -29,8 +32,11 @@ class Writing:
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> Self:
         """How these sentences are written."""
-        words = [word for words in sentences for word in words]
-        letters = Counter(letter for word in words for letter in word if letter.isalpha())
+        words = NumberedSentences.of(sentences)
+        letters: Counter[str] = Counter()
+        for word, times in zip(words.table, words.counts().tolist(), strict=True):
+            for letter in filter(str.isalpha, word):
+                letters[letter] += times
         total = max(letters.total(), 1)
         scripts: Counter[str] = Counter()
         for letter, times in letters.items():
@@ -38,7 +44,7 @@ class Writing:
         return cls(
             {name: times / total for name, times in scripts.most_common()},
             sum(times for letter, times in letters.items() if not _has_case(letter)) / total,
-            sum(map(is_capitalised, words)) / max(len(words), 1),
+            int(words.each(is_capitalised, np.bool_).sum()) / max(len(words.numbers), 1),
         )
 
     @property
