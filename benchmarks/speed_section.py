@@ -12,7 +12,7 @@ _TITLES = {
     "default": "**Thresher, built-in model**, in eight bits",
     "exact default": "the same in single precision (`exact=True`)",
     "distilled": "**Thresher, fast-english** (distilled)",
-    "bare encoder": "its encoder alone: tokenizer and four layers of MiniLM",
+    "bare encoder": "its encoder alone: tokenizer and three layers of MiniLM",
     "bare tokenizer": "its tokenizer alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
     "default on raw text": "Thresher, built-in model, on raw text",
