@@ -165,9 +165,10 @@ def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_pa
     with monkeypatch.context() as patch:
         patch.setattr("thresher.model_folder.write_folder", None)
         run(*command)
-    result = run(*command, "--seed", "5", "--resume")
-    assert result.status == 1
-    assert "it was begun with other text or settings" in result.complaint
+    for other in (["--seed", "5"], ["--layer", "3"]):
+        result = run(*command, *other, "--resume")
+        assert result.status == 1
+        assert "it was begun with other text or settings" in result.complaint
 
 
 def test_a_line_that_cannot_be_read_does_not_stop_the_learning(run, short_corpus, tmp_path):

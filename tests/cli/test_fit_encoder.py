@@ -57,6 +57,14 @@ def test_an_encoder_is_trained_and_put_beside_the_model(run, quick_encoders, amh
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_a_trained_encoder_is_read_at_the_layer_that_was_asked_for(
+    run, quick_encoders, amharic, tmp_path
+):
+    run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--layer", "1", *QUICK)
+    finder = EntityFinder.load(tmp_path / "m")
+    assert (finder.model.layer, finder.encoder.layer) == (1, 1)
+
+
 def test_a_model_and_its_encoder_may_move_together(run, quick_encoders, amharic, tmp_path):
     run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
     (tmp_path / "moved").mkdir()
@@ -114,6 +122,7 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
         (["--prior", "surprisal"], "needs a causal language model: add --surprisal FOLDER"),
         (["--prior", "surprisal", "--surprisal", "x"], "there is no model folder x"),
         (["--train-encoder"], "too few to train an encoder on; give at least 10,000"),
+        (["--train-encoder", "--layer", "5"], "will have layers 1 to 4; got layer 5"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(run, amharic, tmp_path, options, told):

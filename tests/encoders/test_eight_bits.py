@@ -190,6 +190,10 @@ def test_there_are_few_pieces_however_large_a_channel_is():
     assert most == 125
 
 
+def test_no_piece_ends_where_gelu_still_bends():
+    assert pieces(highest(8.0, 0.5) * 0.5)[2] == 3
+
+
 def test_ranges_are_the_least_and_largest_of_each_input():
     model = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2)).requires_grad_(False)
     x = inputs(60)[:, :3]

@@ -299,7 +299,7 @@ def test_words_can_be_had_without_their_tokens(minilm, text, eight_bits):
     batch = encoder.batch(text)
     expected = word_vectors(encoder.encode(batch), batch)
     assert isinstance(encoder, WordEncoder)
-    torch.testing.assert_close(encoder.encode_words(batch), expected)
+    torch.testing.assert_close(encoder.encode_by_word(batch), expected)
 
 
 @pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")

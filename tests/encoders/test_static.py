@@ -136,7 +136,7 @@ def test_a_batch_may_lack_sentences_words_or_tokens(encoder, sentences):
 def test_words_are_the_means_of_their_tokens_and_zero_without_any(encoder, sentences):
     batch = encoder.batch(sentences)
     expected = word_vectors(encoder.encode(batch), batch)
-    torch.testing.assert_close(encoder.encode_words(batch), expected)
+    torch.testing.assert_close(encoder.encode_by_word(batch), expected)
 
 
 def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder, monkeypatch):

@@ -83,3 +83,9 @@ def test_a_word_counts_once_for_each_passage(sentences, size, together):
     assert dict(zip(numbered.table, counts, strict=True)) == Counter(
         word for passage in passages for word in passage
     )
+
+
+def test_starts_must_cover_the_words():
+    for starts in ([0, 1], [1, 2]):
+        with pytest.raises(ValueError, match="sentences of 2 words from"):
+            NumberedSentences(np.zeros(2, dtype=np.int32), np.array(starts), ["a"])

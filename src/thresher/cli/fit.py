@@ -143,7 +143,7 @@ def _learned(
     with joined(device) as own_device:
         processes = these()
         silent = quiet or not processes.first
-        reader.check(processes)
+        reader.check(processes, own_device)
         encoder = reader.load(own_device, quiet=silent)
         causal = fit_beliefs.load_causal(reader.surprisal, own_device)
         with (

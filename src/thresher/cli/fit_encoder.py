@@ -78,13 +78,23 @@ class Reader:
     seed: int | None
     surprisal: str | None
 
-    def check(self, processes: "Processes") -> None:
-        """Refuse to train an encoder in several processes."""
-        if self.train and not processes.alone:
+    def check(self, processes: "Processes", device: str | None) -> None:
+        """Refuse to train an encoder in several processes, or one without the layer to be read."""
+        if not self.train:
+            return
+        if not processes.alone:
             raise InputError(
                 "one process trains an encoder: first thresher lm train --objective masked, then "
                 "fit --encoder"
             )
+        from thresher.encoders.from_text import SIZES  # noqa: PLC0415 (torch)
+
+        layers = SIZES[self._size_on(device)].shape.layers
+        if self.layer is not None and self.layer > layers:
+            raise InputError(f"that encoder will have layers 1 to {layers}; got layer {self.layer}")
+
+    def _size_on(self, device: str | None) -> str:
+        return self.size or ("large" if chosen_device(device).type == "cuda" else "small")
 
     def load(self, device: str | None, *, quiet: bool) -> "Encoder | None":
         """The encoder that was named, or the default one; None if it is yet to be trained."""
@@ -117,7 +127,6 @@ class Reader:
     ) -> None:
         from thresher.encoders.from_text import train_encoder  # noqa: PLC0415 (torch)
 
-        where = chosen_device(device)
         steps = progress.steps("encoder")
 
         def on_progress(training: "Training") -> None:
@@ -126,9 +135,9 @@ class Reader:
         with kept_work(place.model, resume=place.resume) as work:
             learned = train_encoder(
                 sentences,
-                size=self.size or ("large" if where.type == "cuda" else "small"),
+                size=self._size_on(device),
                 seed=self.seed or 0,
-                device=where,
+                device=chosen_device(device),
                 work=work,
                 resume=place.resume,
                 on_progress=on_progress,

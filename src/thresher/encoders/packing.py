@@ -27,8 +27,7 @@ def encoded_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
     """The vectors of all tokens of a batch, on a CPU: (windows, tokens, width); padding has any."""
     encoded = torch.empty(*batch.ids.shape, width)
     flat = encoded.view(-1, width)
-    for filled, here, there in _laid_out(batch):
-        vectors = encode(*torch.from_numpy(filled)).view(-1, width)
+    for vectors, here, there in _encoded_groups(encode, batch):
         own = vectors.index_select(0, torch.from_numpy(here))
         flat.index_copy_(0, torch.from_numpy(there), own)
     return encoded
@@ -43,8 +42,7 @@ def words_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
         return word_vectors(encoded_in_rows(encode, batch, width=width), batch)
     word = batch.word.flatten().numpy()
     means = torch.zeros(batch.words, width)
-    for filled, here, there in _laid_out(batch):
-        vectors = encode(*torch.from_numpy(filled)).view(-1, width)
+    for vectors, here, there in _encoded_groups(encode, batch):
         own = word[there]
         inside = own >= 0
         token, own = torch.from_numpy(here[inside]), own[inside]
@@ -54,10 +52,10 @@ def words_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
     return means
 
 
-def _laid_out(batch: TokenBatch) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
-    """For each group of rows what to encode, (3, rows, tokens), and where its tokens lie.
+def _encoded_groups(encode: Encode, batch: TokenBatch) -> Iterator[tuple[Tensor, Numbers, Numbers]]:
+    """For each group of rows its vectors, (rows · tokens, width), and where its tokens lie.
 
-    Where they lie: (tokens,) each, in the flattened group and in the flattened batch.
+    Where they lie: (tokens,) each, among these vectors and in the flattened batch.
     """
     lengths, ids = batch.lengths(), batch.ids.flatten().numpy()
     for size, rows in _groups(lengths):
@@ -72,7 +70,8 @@ def _laid_out(batch: TokenBatch) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
         filled = np.zeros((3, len(rows) * size), dtype=np.int64)
         text = np.repeat(np.arange(1, len(window) + 1), length)
         filled[:, here] = ids[there], place, text
-        yield filled.reshape(3, len(rows), size), here, there
+        laid_out = torch.from_numpy(filled.reshape(3, len(rows), size))
+        yield encode(*laid_out).flatten(0, 1), here, there
 
 
 def _groups(lengths: Numbers) -> Iterator[tuple[int, list[list[int]]]]:

@@ -86,7 +86,7 @@ class TokenBatch:
             sentence=sent(self.sentence, device),
             sentence_of_word=sent(self.sentence_of_word, device),
             sentences=self.sentences,
-            source=self if self.ids.device.type == "cpu" else None,
+            source=self if self.ids.device.type == "cpu" else self.source,
         )
 
     def lengths(self) -> NDArray[np.int64]:
@@ -162,7 +162,7 @@ class SubwordEncoder(Protocol):
 class WordEncoder(Protocol):
     """An encoder that can do with less memory where nobody asks for the tokens of words."""
 
-    def encode_words(self, batch: TokenBatch) -> Tensor:
+    def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """Equal to `word_vectors(encode(batch), batch)`: (words, width)."""
         ...
 

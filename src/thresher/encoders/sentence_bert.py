@@ -100,7 +100,7 @@ class SentenceBert:
             return encoded_in_rows(self._eight_bits, batch, width=self.width)
         return encoded_by_length(self._middle_layer, batch)
 
-    def encode_words(self, batch: TokenBatch) -> Tensor:
+    def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """The mean of each word's vectors of the middle layer: (words, width)."""
         if self._eight_bits:
             return words_in_rows(self._eight_bits, batch, width=self.width)

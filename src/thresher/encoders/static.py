@@ -89,7 +89,7 @@ class StaticEncoder(nn.Module):
         """The same with word w let through by gates[w]; a closed word is the mean of all tokens."""
         return self._read(batch, gates)[batch.word.clamp(min=0)]
 
-    def encode_words(self, batch: TokenBatch) -> Tensor:
+    def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """The vector of each word among its neighbours, zero if it has no tokens."""
         hidden = self._read(batch, None)
         absent = torch.ones(batch.words, dtype=torch.bool, device=hidden.device)

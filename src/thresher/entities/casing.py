@@ -33,7 +33,7 @@ def casing(words: Sequence[str]) -> list[Casing]:
 
     Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
     headline (at least as many capitalised words as lower-case ones); words without cased letters;
-    addresses.
+    addresses. `casings` tells the same of many sentences at once.
     """
     seen = [_own_casing(word) for word in words]
     if seen.count(Casing.CAPITAL) >= seen.count(Casing.LOWER):

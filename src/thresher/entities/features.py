@@ -37,7 +37,7 @@ class Features:
         with torch.inference_mode():
             batch = self.batch(encoder, sentences)
             if self.attention is None and isinstance(encoder, WordEncoder):
-                return encoder.encode_words(batch)
+                return encoder.encode_by_word(batch)
             hidden = encoder.encode(batch)
             if self.attention is not None:
                 hidden = torch.cat([hidden, self._attention(encoder, batch)], dim=-1)

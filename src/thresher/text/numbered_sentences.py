@@ -34,6 +34,8 @@ class NumberedSentences(Sequence[Sequence[str]]):
     def __init__(
         self, numbers: NDArray[np.int32], starts: NDArray[np.int64], table: Sequence[str]
     ) -> None:
+        if starts[0] != 0 or starts[-1] != len(numbers):
+            raise ValueError(f"sentences of {len(numbers)} words from {starts[0]} to {starts[-1]}")
         self.numbers = numbers
         self.starts = starts
         self.table = table
