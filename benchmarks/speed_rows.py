@@ -10,7 +10,7 @@ import torch
 
 from benchmarks import peers
 from benchmarks.data import REPORT, ROOT, Gold, gold
-from thresher.encoders.protocol import word_vectors
+from thresher.encoders.protocol import WordEncoder
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.evaluation import span_counts
@@ -120,13 +120,14 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
         clock[0] = now
 
     most = WORDS_PER_BATCH["cpu"]
+    assert isinstance(finder.encoder, WordEncoder)
     with torch.inference_mode():
         for _ in range(3):
             for indices in batches_in_order(sentences, words_per_batch=most):
                 clock[0] = time.process_time()
                 batch = finder.encoder.batch([sentences[i] for i in indices])
                 done("looking up subwords")
-                vectors = word_vectors(finder.encoder.encode(batch), batch)
+                vectors = finder.encoder.encode_by_word(batch)
                 done("encoder")
                 finder.model.selector(vectors).prob_open().numpy()
                 done("selector")
@@ -164,12 +165,11 @@ def encoder(sample: Sample) -> Row:
 
 
 def encoder_work(finder: EntityFinder) -> Callable[[Sentences], None]:
-    """Tokenizer and encoder on the finder's own batches, and nothing else."""
+    """Tokenizer and encoder on the finder's own batches, to vectors of words, and nothing else."""
 
     def work(sentences: Sentences) -> None:
-        with torch.inference_mode():
-            for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
-                finder.encoder.encode(finder.encoder.batch([sentences[i] for i in indices]))
+        for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
+            finder.model.features.read(finder.encoder, [sentences[i] for i in indices])
 
     return work
 

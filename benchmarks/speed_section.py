@@ -6,6 +6,7 @@ from typing import Any
 from benchmarks.speed import RESULTS
 from benchmarks.speed_growth import PICTURE, grown
 from benchmarks.speed_rows import ROWS
+from benchmarks.train import BUILT_IN, folder_name
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
@@ -84,7 +85,7 @@ def _of_all(row: dict[str, Any]) -> list[str]:
     path = RESULTS.parent / "entities-report.json"
     if not path.exists():
         return [f"{told}."]
-    exact = json.loads(path.read_bytes())["finders"]["default-0"]
+    exact = json.loads(path.read_bytes())["finders"][folder_name(BUILT_IN, 0)]
     changes = [
         got - exact[name][case]["span_f1"]
         for name in _SETS
