@@ -14,6 +14,8 @@ from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 # stretched gate can close most of the time only with the U-shaped densities below 1.
 PARAMETER_RANGES = {"thresholded": (1.0, 10.0), "continuous": (1.0, 10.0), "stretched": (0.1, 10.0)}
 
+_WORDS_IN_A_CACHE = 512
+
 
 class Selector(nn.Module):
     """Two layers that give every word a gate: a, b = softplus(W₂ GELU(W₁ LayerNorm(h))) + low.
@@ -32,9 +34,16 @@ class Selector(nn.Module):
 
     def forward(self, vectors: Tensor) -> KumaraswamyGate:
         """The gate of each word."""
-        hidden = functional.gelu(self.inner(self.norm(vectors)))
-        a, b = (functional.softplus(self.outer(hidden)) + self.low).clamp(max=self.high).unbind(-1)
+        if vectors.device.type == "cpu" and not torch.is_grad_enabled():
+            outer = torch.cat([self._outer(part) for part in vectors.split(_WORDS_IN_A_CACHE)])
+        else:
+            outer = self._outer(vectors)
+        a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, validate_args=False)
+
+    def _outer(self, vectors: Tensor) -> Tensor:
+        outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
+        return outer
 
     def moved(self, by: float) -> "Selector":
         """A copy whose gates are all more open, or less: a and b move apart before softplus."""
