@@ -35,7 +35,9 @@ class Selector(nn.Module):
     def forward(self, vectors: Tensor) -> KumaraswamyGate:
         """The gate of each word."""
         if vectors.device.type == "cpu" and not torch.is_grad_enabled():
-            outer = torch.cat([self._outer(part) for part in vectors.split(_WORDS_IN_A_CACHE)])
+            outer = torch.cat(
+                [self._outer(part) for part in torch.split(vectors, _WORDS_IN_A_CACHE)]
+            )
         else:
             outer = self._outer(vectors)
         a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
