@@ -13,6 +13,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from thresher import EntityFinder
+from thresher.cli import serve
 from thresher.web.app import MOST_BYTES, MOST_WAITING
 
 COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -139,3 +140,12 @@ def test_a_server_that_others_can_reach_says_so(run, model, monkeypatch, host, w
     result = run("serve", "--host", host, "--port", 0, "--model", f"m={model}")
     assert result.status == 0
     assert ("warning: whoever can reach 0.0.0.0 can use" in result.err) == warned
+
+
+def test_an_answer_is_sent_at_once():
+    with (
+        serve._listening("127.0.0.1", 0) as listener,
+        socket.create_connection(listener.getsockname()),
+        listener.accept()[0] as connection,
+    ):
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
