@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8000
 BUILT_IN = "english"
+_IDLE = 75  # seconds; many clients drop a connection after 5, and must be the first to do so
 
 
 class NamedModel(NamedTuple):
@@ -120,7 +121,13 @@ def serve(
             complain(f"warning: whoever can reach {host} can use this server")
         if not quiet:
             print_line(f"{_address(listener)}  (Ctrl-C ends it)")
-        config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off")
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            timeout_keep_alive=_IDLE,
+        )
         with contextlib.suppress(KeyboardInterrupt):  # comes once all is closed
             uvicorn.Server(config).run(sockets=[listener])
 
