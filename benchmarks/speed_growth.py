@@ -78,7 +78,7 @@ def draw() -> None:
             points = [(each["sentences"], each[key]) for each in rows]
             axis.plot(*zip(*points, strict=True), marker="o", label=title_of_row)
         axis.set(xscale="log", yscale="log", xlabel="sentences", title=title)
-        axis.legend()
+    axes[0].legend()
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
