@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
@@ -149,3 +150,13 @@ def test_an_answer_is_sent_at_once():
         listener.accept()[0] as connection,
     ):
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_a_client_drops_an_idle_connection_before_the_server_does(run, monkeypatch):
+    seconds = []
+    monkeypatch.setattr(
+        "uvicorn.Server.run",
+        lambda self, sockets: seconds.append(self.config.timeout_keep_alive),
+    )
+    assert run("serve", "--port", "0", "--quiet").status == 0
+    assert seconds[0] > httpx.Limits().keepalive_expiry

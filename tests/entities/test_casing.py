@@ -60,9 +60,29 @@ def test_case_speaks_where_nothing_forces_it(sentence, expected):
     assert seen(sentence) == expected
 
 
+def word_by_word(words):
+    """What case says, told while reading from left to right."""
+    alone = [Casing.SILENT if is_address(word) else _as_written(word) for word in words]
+    if alone.count(Casing.CAPITAL) >= alone.count(Casing.LOWER):
+        return [Casing.SILENT] * len(words)
+    first = True
+    for i, word in enumerate(words):
+        if alone[i] is not Casing.SILENT and first:
+            alone[i], first = Casing.SILENT, False
+        elif word in {*'.!?:;"“”«»‘`…—', "``", "''", "...", "--"}:
+            first = True
+    return alone
+
+
+def _as_written(word):
+    if word.lower() != word:
+        return Casing.CAPITAL
+    return Casing.LOWER if word.upper() != word else Casing.SILENT
+
+
 @given(st.lists(st.lists(WORDS, max_size=12), max_size=5))
-def test_the_casing_of_many_sentences_is_that_of_one_after_the_other(sentences):
-    one_by_one = [each for words in sentences for each in casing(words)]
+def test_the_casing_of_many_sentences_is_that_of_reading_one_after_the_other(sentences):
+    one_by_one = [each for words in sentences for each in word_by_word(words)]
     assert casings(NumberedSentences.of(sentences)).tolist() == one_by_one
 
 

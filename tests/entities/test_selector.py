@@ -85,6 +85,14 @@ def test_a_gate_depends_on_its_own_word_alone():
     )
 
 
+def test_many_words_get_the_gates_that_they_get_alone():
+    selector, vectors = Selector(8), torch.randn(1300, 8)
+    whole = selector(vectors)  # with gradients, in one piece
+    with torch.inference_mode():
+        in_pieces = selector(vectors)
+    torch.testing.assert_close(in_pieces.prob_open(), whole.prob_open().detach())
+
+
 def test_an_unknown_form_is_refused_with_the_choices():
     with pytest.raises(ValueError, match="'soft'; choose from continuous, stretched, thresholded"):
         Selector(8, form="soft")

@@ -29,27 +29,17 @@ class Casing(IntEnum):
 
 
 def casing(words: Sequence[str]) -> list[Casing]:
-    """What each word's case says in a sentence.
-
-    Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
-    headline (at least as many capitalised words as lower-case ones); words without cased letters;
-    addresses. `casings` tells the same of many sentences at once.
-    """
-    seen = [_own_casing(word) for word in words]
-    if seen.count(Casing.CAPITAL) >= seen.count(Casing.LOWER):
-        return [Casing.SILENT] * len(seen)
-    first = True
-    for i, word in enumerate(words):
-        if seen[i] is not Casing.SILENT and first:
-            seen[i] = Casing.SILENT
-            first = False
-        elif word in _SENTENCE_STARTERS:
-            first = True
-    return seen
+    """What each word's case says in a sentence: `casings` of that one."""
+    return list(map(Casing, casings(NumberedSentences.of([words])).tolist()))
 
 
 def casings(sentences: NumberedSentences) -> NDArray[np.int8]:
-    """Equal to `casing` of one sentence after the other: (words,)."""
+    """What each word's case says in its sentence: (words,).
+
+    Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
+    headline (at least as many capitalised words as lower-case ones); words without cased letters;
+    addresses.
+    """
     seen: NDArray[np.int8] = sentences.each(_own_casing, np.int8)
     sentence = sentences.sentence_of_word()
     capital, lower = (

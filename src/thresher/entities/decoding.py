@@ -18,7 +18,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from thresher.entities.casing import Casing, casing
+from thresher.entities.casing import Casing, casing, is_capitalised
 from thresher.entities.views import Scores
 from thresher.entities.word_lists import ARTICLES, JOINERS
 from thresher.text.annotations import Span
@@ -93,7 +93,8 @@ def _joins(word: str) -> bool:
 
 def _has_own_article(words: Sequence[str], start: int) -> bool:
     """Whether an article just before is part of the name: "in The Forge", but "The Forge is"."""
-    if start == 0 or words[start - 1].casefold() not in ARTICLES:
+    before = words[start - 1] if start > 0 else ""
+    if before.casefold() not in ARTICLES or not is_capitalised(before):  # nearly always
         return False
     return casing(words)[start - 1] is Casing.CAPITAL
 
