@@ -9,7 +9,7 @@ from pathlib import Path
 
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.conll import read_conll
-from thresher.text.words import segment
+from thresher.text.sentences import segment
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("THRESHER_DATA", ROOT.parent / "shared" / "data"))

@@ -19,9 +19,9 @@ from benchmarks.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
 from thresher.encoders.protocol import EightBitEncoder
 from thresher.entities.built_in import FAST_ENGLISH
-from thresher.entities.casing import has_letters, is_address
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
+from thresher.entities.priors.casing import has_letters, is_address
 
 FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
 LICENCE = "cc-by-sa-4.0"

@@ -19,16 +19,16 @@ import torch
 from benchmarks.data import REPORT, ROOT, TUNE, Gold, gold
 from benchmarks.peers import Found, capitalised_runs, spacy_pipeline, spacy_readings
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.decoding import candidates
 from thresher.entities.evaluation import (
     calibration,
     span_counts,
     word_average_precision,
     word_counts,
 )
-from thresher.entities.fitting import gate_scores
+from thresher.entities.finding.decoding import candidates
 from thresher.entities.model import FinderModel
-from thresher.entities.vectors import batches_by_length, encode_words, sentence_starts
+from thresher.entities.training.fit import gate_scores
+from thresher.gates.word_vectors import batches_by_length, encode_words, sentence_starts
 
 RESULTS = ROOT / "benchmarks" / "results"
 

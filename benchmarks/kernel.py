@@ -21,8 +21,8 @@ from benchmarks.kernel_cases import Case, realistic, uniform
 from benchmarks.kernel_peers import of_cross_entropy, of_margin
 from benchmarks.kernel_section import RESULTS
 from benchmarks.kernel_timing import machine, measure, parts, product_ms
-from thresher.lm.kernels.recorded_statistics import recorded_statistics
-from thresher.lm.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.kernels.recorded_statistics import recorded_statistics
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 
 MAIN = (8192, 4096, 128_256)
 WIDE = (8192, 2304, 256_000)

@@ -19,10 +19,10 @@ import torch
 from torch import Tensor
 
 from benchmarks.kernel_section import RESULTS
-from thresher.lm.kernels import sparse
-from thresher.lm.kernels.plan import Plan
-from thresher.lm.linear_selfish import linear_selfish_cross_entropy
-from thresher.lm.selfish import selfish_cross_entropy
+from thresher.lm.losses.kernels import sparse
+from thresher.lm.losses.kernels.plan import Plan
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.selfish import selfish_cross_entropy
 
 # What changes the compiled code comes first: parts of the grid then share little of it.
 GRID: dict[str, list[Any]] = {

@@ -120,7 +120,8 @@ def _small() -> str:
         return f"{title}\n\n{MISSING}"
     lines = [
         f"{title}\n\nForward + backward, ms; peak, MiB. By default few logits of a small weight "
-        "are left to plain torch\n(`FEW_LOGITS`, `SMALL_WEIGHT` of `thresher.lm.linear_selfish`).",
+        "are left to plain torch\n(`FEW_LOGITS`, `SMALL_WEIGHT` of "
+        "`thresher.lm.losses.linear_selfish`).",
         "",
         "| positions, width, vocabulary | Triton | chunked | peak, Triton | chunked |",
         "|---|---|---|---|---|",

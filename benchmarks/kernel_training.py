@@ -12,10 +12,10 @@ from torch.nn import functional
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
 from benchmarks.kernel_timing import Loss, event
-from thresher.folders import write_file
-from thresher.lm.linear_selfish import linear_selfish_cross_entropy
-from thresher.lm.selfish import selfish_cross_entropy
-from thresher.lm.tokens import BytePairs
+from thresher.atomic_files import write_file
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.selfish import selfish_cross_entropy
+from thresher.lm.tokens.factory import BytePairs
 from thresher.lm.transformer import Shape, Transformer
 
 IDS = ROOT / "benchmarks" / "corpora" / "pairs-32768.safetensors"

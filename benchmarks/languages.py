@@ -28,19 +28,19 @@ from numpy.typing import NDArray
 
 from benchmarks.data import ROOT, Gold
 from benchmarks.languages_data import LANGUAGES, gold_sentences, in_turn, known_names, raw_sentences
+from thresher.atomic_files import write_file
 from thresher.encoders import Encoder
-from thresher.encoders.from_text import SIZES, text_of, train_encoder
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.surprisal import CausalReader
-from thresher.entities.beliefs import Beliefs
-from thresher.entities.casing import is_capitalised
-from thresher.entities.decoding import Candidate, best_threshold
+from thresher.encoders.training import SIZES, text_of, train_encoder
 from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
 from thresher.entities.finder import EntityFinder
-from thresher.entities.settings import Settings
-from thresher.folders import write_file
-from thresher.lm.fitting import fit_language_model
-from thresher.lm.tokens import WordPairs
+from thresher.entities.finding.decoding import Candidate, best_threshold
+from thresher.entities.priors.casing import is_capitalised
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.settings import Settings
+from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.training.fit import fit_language_model
 
 RESULTS = ROOT / "benchmarks" / "results" / "languages"
 WITHOUT_CAPITALS = ("amh",)

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.data import DATA, Gold
-from thresher.entities.cldr import cldr_names
-from thresher.entities.statistics import PASSAGE
+from thresher.entities.priors.cldr import cldr_names
+from thresher.entities.priors.word_statistics import PASSAGE
 from thresher.text.formats.conll import read_conll
-from thresher.text.words import segment
+from thresher.text.sentences import segment
 
 LANGUAGES = ("swa", "yor", "hau", "ibo", "amh")
 NAMES = {"swa": "Swahili", "yor": "Yorùbá", "hau": "Hausa", "ibo": "Igbo", "amh": "Amharic"}

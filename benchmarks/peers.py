@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks.data import Gold
-from thresher.entities.casing import is_address, is_capitalised
-from thresher.entities.decoding import Candidate
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.priors.casing import is_address, is_capitalised
 
 _NUMBERS = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
 _PEOPLE_PLACES = {"PERSON", "ORG", "GPE", "LOC", "FAC"}

@@ -29,23 +29,23 @@ from benchmarks.data import ROOT
 from benchmarks.rationales_tasks import TASKS, Task
 from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
 from thresher.encoders.sentence_bert import SentenceBert
-from thresher.entities.vectors import cache_vectors
+from thresher.gates.word_vectors import cache_vectors
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.comparison import RIVALS, compare
 from thresher.rationales.corpus import Corpus, per_text, split
 from thresher.rationales.evaluation import token_counts
-from thresher.rationales.fitting import open_probabilities
-from thresher.rationales.gate_training import (
+from thresher.rationales.fit import open_probabilities
+from thresher.rationales.gradient_noise import GradientNoise, gradient_noise
+from thresher.rationales.inference import text_vectors
+from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.training import (
     OPEN,
     GateTraining,
     TrainedGates,
     estimated_task,
     train_gates,
 )
-from thresher.rationales.gradient_noise import GradientNoise, gradient_noise
-from thresher.rationales.reading import text_vectors
-from thresher.rationales.settings import RationaleSettings
 
 RESULTS = ROOT / "benchmarks" / "results" / "rationales"
 _DRAWS, _NOISE_TEXTS = 16, 16

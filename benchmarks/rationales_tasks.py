@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.data import DATA
-from thresher.text.words import segment
+from thresher.text.sentences import segment
 
 WARM = "crimson scarlet orange golden amber ruby".split()
 COLD = "blue navy azure teal indigo cobalt".split()

@@ -23,8 +23,8 @@ from benchmarks.speed_texts import write_lines
 from thresher.cli.app import app
 from thresher.entities.built_in import ENGLISH
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
-from thresher.entities.vectors import batches_by_length
-from thresher.text.words import segment
+from thresher.gates.word_vectors import batches_by_length
+from thresher.text.sentences import segment
 
 SENTENCES = 20_000
 _PASSAGE = 20  # sentences of a text

@@ -12,11 +12,11 @@ from benchmarks import peers
 from benchmarks.data import REPORT, ROOT, Gold, gold
 from thresher.encoders.protocol import WordEncoder
 from thresher.entities.built_in import FAST_ENGLISH
-from thresher.entities.decoding import Candidate, candidates
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
-from thresher.entities.vectors import batches_in_order
-from thresher.text.words import segment
+from thresher.entities.finding.decoding import Candidate, candidates
+from thresher.gates.word_vectors import batches_in_order
+from thresher.text.sentences import segment
 
 Sentences = Sequence[Sequence[str]]
 DISTILLED = ROOT / "benchmarks" / "models" / "distilled"  # what fast-english is made from

@@ -38,17 +38,17 @@ from benchmarks.switches_measure import (
 from benchmarks.switches_rows import BASELINES, ROWS, Row
 from benchmarks.switches_vectors import encode_once, encoded, the_encoder
 from thresher.encoders import Encoder
-from thresher.entities.beliefs import Beliefs
-from thresher.entities.features import Features
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import conclude, long_enough
+from thresher.entities.finding.text_finder import Document
 from thresher.entities.model import FinderModel
-from thresher.entities.raw_text import RawText
-from thresher.entities.reading import Document
-from thresher.entities.selector import Selector
-from thresher.entities.settings import Settings
-from thresher.entities.training import Corpus, train
-from thresher.entities.training_state import EpochReport, TrainingState
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.fit import conclude, long_enough
+from thresher.entities.training.loop import Corpus, train
+from thresher.entities.training.raw_text import RawText
+from thresher.entities.training.settings import Settings
+from thresher.entities.training.state import EpochReport, TrainingState
+from thresher.gates.features import Features
+from thresher.gates.selector import Selector
 
 RESULTS = ROOT / "benchmarks" / "results" / "switches"
 MODELS = ROOT / "benchmarks" / "switch-models"

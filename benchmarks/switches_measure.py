@@ -8,9 +8,9 @@ from benchmarks.data import Gold
 from benchmarks.switches_vectors import Encoded
 from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import gate_scores
-from thresher.entities.reading import Reading, TextFinder
-from thresher.entities.vectors import sentence_starts
+from thresher.entities.finding.text_finder import Reading, TextFinder
+from thresher.entities.training.fit import gate_scores
+from thresher.gates.word_vectors import sentence_starts
 
 EXAMPLE = "In 1911 Marie Curie went back to Stockholm for the Nobel Prize in Chemistry .".split()
 RECALLS = np.linspace(0.02, 1, 50)

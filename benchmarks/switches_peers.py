@@ -21,7 +21,7 @@ from benchmarks.data import REPORT, TUNE, Gold, gold
 from benchmarks.peers import Found, keybert_phrases, spacy_pipeline, spacy_readings, yake_phrases
 from benchmarks.switches import RESULTS, Job, code_version
 from benchmarks.switches_measure import figures
-from thresher.entities.reading import Reading
+from thresher.entities.finding.text_finder import Reading
 
 Finder = Callable[[Gold], Found]
 

@@ -12,10 +12,10 @@ from thresher.entities.baselines import (
     leave_one_out_scores,
     rarity_scores,
 )
-from thresher.entities.beliefs import Beliefs
-from thresher.entities.reading import Document
-from thresher.entities.settings import Settings
-from thresher.entities.switches import DualModels, FourierFilter
+from thresher.entities.finding.text_finder import Document
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.settings import Settings
+from thresher.gates.variants import DualModels, FourierFilter
 
 BASELINE_RATE = 0.1  # the share of words of raw text that a baseline's threshold selects
 _NO_PRIOR = Beliefs(priors=("none",))

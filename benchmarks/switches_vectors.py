@@ -10,9 +10,9 @@ import torch
 
 from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
 from thresher.encoders.sentence_bert import SentenceBert
-from thresher.entities.features import Features
-from thresher.entities.reading import Document
-from thresher.entities.vectors import Units, cache_vectors
+from thresher.entities.finding.text_finder import Document
+from thresher.gates.features import Features
+from thresher.gates.word_vectors import Units, cache_vectors
 
 
 @dataclass(frozen=True)

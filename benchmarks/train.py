@@ -19,9 +19,9 @@ import torch
 from benchmarks.data import ROOT, raw_english
 from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
 from thresher.encoders.sentence_bert import SentenceBert
-from thresher.entities.beliefs import Beliefs
 from thresher.entities.finder import EntityFinder
-from thresher.entities.settings import Settings
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.settings import Settings
 
 TIMES = ROOT / "benchmarks" / "results" / "training"
 

@@ -23,7 +23,7 @@ from benchmarks.english import SETS
 from benchmarks.entities import RESULTS
 from benchmarks.train import BUILT_IN, TIMES, folder_name
 from thresher.entities.model import FinderModel
-from thresher.entities.word_lists import ENGLISH_NOT_NAMES
+from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 
 DOCS = ROOT / "docs"
 GOALS = {

@@ -14,8 +14,8 @@ from pathlib import Path
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, set_seed
 
-from thresher.lm.tokens import learn_tokens
-from thresher.lm.trainer_loss import trainer_loss
+from thresher.lm.losses.hugging_face import trainer_loss
+from thresher.lm.tokens.factory import learn_tokens
 
 TEXT = Path(__file__).with_name("harbour.txt")
 LENGTH, STEPS = 32, 150

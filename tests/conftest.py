@@ -12,6 +12,8 @@ os.environ["TRITON_INTERPRET"] = "1"
 settings.register_profile("thresher", deadline=None)  # a busy machine is not a defect
 settings.load_profile("thresher")
 
+pytest_plugins = ["tests.tiny_encoder"]
+
 
 @pytest.fixture(scope="session")
 def load_once():
@@ -77,12 +79,12 @@ def small(tmp_path_factory):
     import torch  # noqa: PLC0415
     from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415
 
-    from thresher.encoders.static import StaticEncoder  # noqa: PLC0415
+    from thresher.encoders.static_encoder import StaticEncoder  # noqa: PLC0415
     from thresher.encoders.static_files import as_saved  # noqa: PLC0415
-    from thresher.entities.heads import Head  # noqa: PLC0415
+    from thresher.entities.finding.signal_weights import Trust  # noqa: PLC0415
     from thresher.entities.model import FinderModel  # noqa: PLC0415
-    from thresher.entities.selector import seeded_selector  # noqa: PLC0415
-    from thresher.entities.views import Trust  # noqa: PLC0415
+    from thresher.entities.training.heads import Head  # noqa: PLC0415
+    from thresher.gates.selector import seeded_selector  # noqa: PLC0415
 
     words = "? the letter that wrote was sent from to by oslo magda rosa . , child".split()
     tokenizer = Tokenizer(

@@ -12,10 +12,16 @@ import thresher
 SOURCE = Path(thresher.__file__).parent
 
 # A room may import the rooms before it; `entities` reaches language models through `encoders`.
-ROOMS = "maths text lm encoders entities rationales bulk integrations web cli".split()
-FORBIDDEN = {("entities", "lm"), ("rationales", "lm"), ("text", "maths"), ("maths", "text")}
+ROOMS = "maths text lm encoders gates entities rationales bulk integrations web cli".split()
+FORBIDDEN = {
+    ("entities", "lm"),
+    ("gates", "lm"),
+    ("rationales", "lm"),
+    ("text", "maths"),
+    ("maths", "text"),
+}
 # Modules beside the rooms that every room may use.
-GROUND = {"checkpoint_files", "model_folder", "errors", "folders"}
+GROUND = {"atomic_files", "checkpoint_files", "errors", "model_folder", "validation"}
 
 
 def imported_modules(path: Path) -> set[str]:

@@ -16,11 +16,11 @@ from safetensors.numpy import save
 from torch import Tensor
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
-from thresher.folders import write_file
-from thresher.lm.fitting import predicted_bytes
-from thresher.lm.splits import split_text
-from thresher.lm.tokens import Characters, Tokens, learn_tokens, token_counts
-from thresher.lm.windows import Part
+from thresher.atomic_files import write_file
+from thresher.lm.tokens.factory import Characters, Tokens, learn_tokens, token_counts
+from thresher.lm.training.batches import Part
+from thresher.lm.training.fit import predicted_bytes
+from thresher.lm.training.splits import split_text
 
 FOLDER = ROOT / "benchmarks" / "corpora"
 LANGUAGES = ("swa", "yor", "hau", "amh")

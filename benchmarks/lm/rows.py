@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import ROOT
-from thresher.folders import write_file
+from thresher.atomic_files import write_file
 
 RESULTS = ROOT / "benchmarks" / "results" / "lm"
 SEEDS = (0, 1, 2)

@@ -21,8 +21,8 @@ from benchmarks.lm.machine import Machine
 from benchmarks.lm.rows import Result, Row, write_result
 from benchmarks.lm.training import new_state, parameters
 from thresher.lm.output_layers import OutputModule, output_layer
-from thresher.lm.settings import TrainingSettings
-from thresher.lm.training import TrainingData, TrainingState, task_of, train
+from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
+from thresher.lm.training.settings import TrainingSettings
 
 VOCABULARIES = (4096, 16_384, 65_536, 262_144)
 

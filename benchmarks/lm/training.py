@@ -10,13 +10,13 @@ from torch import Tensor
 from benchmarks.lm.corpora import Corpus
 from benchmarks.lm.machine import Machine, compile_layers
 from benchmarks.lm.rows import Result, Row
-from thresher.lm.evaluation import Evaluation, best_temperature, evaluate
-from thresher.lm.gradients import ROLES
 from thresher.lm.model import Architecture, LanguageModel
-from thresher.lm.popularity import group_means, popularity_groups
-from thresher.lm.report import efficiency
-from thresher.lm.settings import TrainingSettings
-from thresher.lm.training import TrainingData, TrainingState, task_of, train
+from thresher.lm.reports.evaluation import Evaluation, best_temperature, evaluate
+from thresher.lm.reports.frequency_groups import group_means, popularity_groups
+from thresher.lm.reports.gradient_roles import ROLES
+from thresher.lm.reports.report import efficiency
+from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
+from thresher.lm.training.settings import TrainingSettings
 from thresher.lm.transformer import Shape
 
 EVALUATED = 8192  # tokens at a time, whatever the batch of training

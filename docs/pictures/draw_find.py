@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
 from thresher import EntityFinder
-from thresher.cli.highlight import highlight
+from thresher.cli.entities.highlight import highlight
 
 HERE = Path(__file__).parent
 PARAGRAPHS = 2

@@ -8,7 +8,7 @@ from style import BLUE, GREEN, GREY, ORANGE, STYLE, panels, save
 from torch import Tensor
 from torch.distributions import Beta
 
-from thresher.maths.gates import gate
+from thresher.maths.gate_forms import gate
 from thresher.maths.hard_kumaraswamy import StretchedGate, ThresholdedGate
 from thresher.maths.kumaraswamy import Kumaraswamy
 

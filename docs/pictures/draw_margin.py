@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from style import BLUE, GREEN, GREY, HERE, ORANGE, PURPLE, STYLE
 from torch import Tensor
 
-from thresher.lm.selfish import selfish_cross_entropy
+from thresher.lm.losses.selfish import selfish_cross_entropy
 
 PALE = "#cccccc"
 

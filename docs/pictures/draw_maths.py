@@ -15,7 +15,7 @@ from torch import Tensor
 from thresher.maths.expectations import ContradictoryExpectationsError, maximum_entropy
 from thresher.maths.feature_functions import mean_features, outer_features
 from thresher.maths.feature_gain import select_features
-from thresher.maths.frequency import band_pass, frequencies, high_pass, low_pass
+from thresher.maths.fourier_filters import band_pass, frequencies, high_pass, low_pass
 from thresher.maths.information import cross_entropy, entropy, renyi_entropy
 from thresher.maths.loglinear import fit_log_linear
 from thresher.maths.softmax import softmax

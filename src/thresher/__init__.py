@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from thresher.entities.beliefs import Beliefs
     from thresher.entities.finder import EntityFinder
-    from thresher.entities.settings import Settings
+    from thresher.entities.priors.prior_knowledge import Beliefs
+    from thresher.entities.training.settings import Settings
     from thresher.errors import InputError
     from thresher.text.annotations import Span
     from thresher.text.corpus import read_texts
@@ -23,10 +23,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Beliefs": "thresher.entities.beliefs",
+    "Beliefs": "thresher.entities.priors.prior_knowledge",
     "EntityFinder": "thresher.entities.finder",
     "InputError": "thresher.errors",
-    "Settings": "thresher.entities.settings",
+    "Settings": "thresher.entities.training.settings",
     "Span": "thresher.text.annotations",
     "read_texts": "thresher.text.corpus",
 }

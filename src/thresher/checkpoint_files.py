@@ -9,8 +9,8 @@ from safetensors.torch import save
 from torch import Tensor
 from torch.optim import Optimizer
 
+from thresher.atomic_files import write_file
 from thresher.errors import InputError
-from thresher.folders import write_file
 
 Tensors = dict[str, Tensor]
 

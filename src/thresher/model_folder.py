@@ -10,8 +10,8 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from thresher.atomic_files import write_folder
 from thresher.errors import InputError, did_you_mean
-from thresher.folders import write_folder
 
 CONFIG, CARD = "config.json", "README.md"
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from thresher.bulk import plan
-from thresher.bulk.model_choice import ModelChoice
-from thresher.bulk.places import find_places, names_under, read_whole, write_whole
-from thresher.bulk.plan import planned
+from thresher.bulk import blocks as plan
+from thresher.bulk.blocks import planned
+from thresher.bulk.filesystems import find_places, names_under, read_whole, write_whole
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.run import BulkRun
 from thresher.errors import InputError
 

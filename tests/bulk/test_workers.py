@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from thresher.bulk import chunks as chunking
 from thresher.bulk.chunks import FindSpans, ReadWords, chunks
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.memory import FreedMemory
-from thresher.bulk.model_choice import ModelChoice
 from thresher.bulk.workers import AHEAD, OneFinder, started
 from thresher.errors import InputError
 from thresher.text.corpus import Document

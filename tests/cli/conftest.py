@@ -97,7 +97,7 @@ def short_corpus(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def no_text_is_too_small(monkeypatch):
     """Tests learn from little; that this is told is tested on its own."""
-    monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
+    monkeypatch.setattr("thresher.entities.training.fit.FEW_WORDS", 0)
 
 
 @pytest.fixture(scope="session")

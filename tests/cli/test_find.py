@@ -10,8 +10,8 @@ import pytest
 
 from thresher import EntityFinder
 from thresher.bulk.workers import OneFinder
-from thresher.cli.find import OUTPUT_FORMATS
-from thresher.cli.writers import Find
+from thresher.cli.entities.find import OUTPUT_FORMATS
+from thresher.cli.entities.writers import Find
 from thresher.text import read_conll, read_labelled
 from thresher.text.corpus import Document
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from thresher import EntityFinder
-from thresher.cli import fit_beliefs
-from thresher.encoders import from_text
-from thresher.encoders.from_text import SIZES
+from thresher.atomic_files import write_folder
+from thresher.cli.entities import fit_prior_knowledge as fit_beliefs
+from thresher.encoders import training as from_text
 from thresher.encoders.loading import load_encoder
-from thresher.entities.processes import Processes
+from thresher.encoders.training import SIZES
 from thresher.errors import InputError
-from thresher.folders import write_folder
+from thresher.gates.distributed import Processes
 
 QUICK = ["--epochs", "1", "--contrast", "0"]
 AMHARIC = "አቶ ከበደ ወደ ኬንያ ሄዱ። ወይዘሮ አልማዝ ከጋና መጡ። የኬንያ ፓርቲ በጋና ነው። "
@@ -30,7 +30,7 @@ def quick_encoders(monkeypatch):
     )
     monkeypatch.setattr(from_text, "SIZES", {"small": tiny, "large": tiny})
     monkeypatch.setattr(from_text, "LEAST_WORDS", 100)
-    monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.fit._LEAST_STEPS", 2)
 
 
 @pytest.fixture(autouse=True)
@@ -100,12 +100,12 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
 @pytest.mark.parametrize(("rank", "told"), [(0, 1), (1, 0)])
 def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
-    monkeypatch.setattr("thresher.cli.fit.stored_sentences", lambda *_: nullcontext(mixed))
-    monkeypatch.setattr("thresher.entities.processes.these", lambda: Processes(rank, 2))
+    monkeypatch.setattr("thresher.cli.entities.fit.stored_sentences", lambda *_: nullcontext(mixed))
+    monkeypatch.setattr("thresher.gates.distributed.these", lambda: Processes(rank, 2))
     monkeypatch.setattr(Processes, "wait", lambda _: None)
-    monkeypatch.setattr("thresher.cli.fit_encoder.load_encoder", lambda *_, **__: object())
+    monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))
-    monkeypatch.setattr("thresher.cli.fit.summary_of", lambda *_: None)
+    monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)
     result = run("fit", amharic, "-o", tmp_path / "m")
     assert result.status == 0
     assert result.err.count("burstiness tells of the others") == told
@@ -170,7 +170,7 @@ def test_a_stopped_run_goes_on_with_the_encoder_it_had_finished(
     assert (tmp_path / "m-encoder").is_dir()
     assert not (tmp_path / "m").exists()
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.encoders.from_text.train_encoder", None)  # not trained again
+        patch.setattr("thresher.encoders.training.train_encoder", None)  # not trained again
         assert run(*fit, "--resume").status == 0
     assert EntityFinder.load(tmp_path / "m").encoder.name == str(tmp_path / "m-encoder")
 

@@ -9,13 +9,14 @@ import sys
 import pytest
 
 import thresher
-from thresher.cli import evaluate, find, fit_options, options
-from thresher.entities.beliefs import PRIORS
-from thresher.entities.objectives import GATES_AT
-from thresher.entities.priors import FEATURES
-from thresher.entities.selector import PARAMETER_RANGES
+from thresher.cli import options
+from thresher.cli.entities import evaluate, find, fit_options
+from thresher.entities.priors.prior_knowledge import PRIORS
+from thresher.entities.priors.word_priors import FEATURES
+from thresher.gates.objective import GATES_AT
+from thresher.gates.selector import PARAMETER_RANGES
 from thresher.text.corpus import _READERS as READERS
-from thresher.text.formats.labelled import TOOLS
+from thresher.text.formats.labelling_tools import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
 RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]

@@ -3,7 +3,7 @@
 import pytest
 from rich.color import Color
 
-from thresher.cli.highlight import SHADES, highlight, highlighted
+from thresher.cli.entities.highlight import SHADES, highlight, highlighted
 from thresher.text.annotations import Span
 from thresher.text.corpus import Document
 

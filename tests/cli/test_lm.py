@@ -10,13 +10,13 @@ from dataclasses import fields
 import pytest
 import torch
 
-from thresher.cli import lm_options
-from thresher.cli.lm_progress import state
-from thresher.lm.learned import LearnedModel
+from thresher.cli.lm import options as lm_options
+from thresher.cli.lm.progress import state
 from thresher.lm.output_layers.choices import BY_FREQUENCY, BY_WEIGHT_ALONE
-from thresher.lm.settings import PRECISIONS, TrainingSettings
-from thresher.lm.tokens import KINDS
-from thresher.lm.training import Progress
+from thresher.lm.tokens.factory import KINDS
+from thresher.lm.trained_model import LearnedModel
+from thresher.lm.training.loop import Progress
+from thresher.lm.training.settings import PRECISIONS, TrainingSettings
 from thresher.lm.transformer import Shape
 
 SMALL = "--width 16 --heads 2 --layers 1 --context 16 --batch 4".split()
@@ -113,7 +113,7 @@ def test_a_stopped_run_goes_on_to_the_very_same_model(novel, lm, tmp_path, run, 
 
     command = ["lm", "train", novel, "-o", tmp_path / "stopped", "--quiet", *QUICK]
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.lm.fitting._finished", stop)
+        patch.setattr("thresher.lm.training.fit._finished", stop)
         answer = run(*command)
     assert answer.status == 130
     assert answer.complaint.startswith("stopped; the same command with --resume goes on from")
@@ -129,7 +129,7 @@ def test_a_stopped_run_goes_on_to_the_very_same_model(novel, lm, tmp_path, run, 
 def test_a_run_cannot_be_resumed_with_other_settings(novel, tmp_path, run, monkeypatch):
     command = ["lm", "train", novel, "-o", tmp_path / "stopped", "--quiet", *QUICK]
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.lm.fitting._finished", lambda *_: 1 / 0)
+        patch.setattr("thresher.lm.training.fit._finished", lambda *_: 1 / 0)
         run(*command)
     answer = run(*command, "--resume", "--margin", 2)
     assert answer.status == 1

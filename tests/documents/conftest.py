@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.cli import main
-from thresher.encoders.from_text import SIZES, Size
-from thresher.lm.settings import TrainingSettings
+from thresher.encoders.training import SIZES, Size
+from thresher.lm.training.settings import TrainingSettings
 from thresher.lm.transformer import Shape
 from thresher.text import to_label_studio
 from thresher.web.app import create_app
-from thresher.web.shelf import Shelf
+from thresher.web.models import Shelf
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,12 +58,12 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_once)
-    monkeypatch.setattr("thresher.entities.fitting._LEAST_STEPS", 2)
-    monkeypatch.setattr("thresher.entities.distil_model._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.fit._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.student._LEAST_STEPS", 2)
     monkeypatch.setattr(type(load_once()), "token_vectors", lambda self: self._embeddings)
-    monkeypatch.setattr("thresher.entities.fitting.FEW_WORDS", 0)
-    monkeypatch.setattr("thresher.encoders.from_text.LEAST_WORDS", 0)
-    monkeypatch.setattr("thresher.encoders.from_text.SIZES", dict.fromkeys(SIZES, TINY))
+    monkeypatch.setattr("thresher.entities.training.fit.FEW_WORDS", 0)
+    monkeypatch.setattr("thresher.encoders.training.LEAST_WORDS", 0)
+    monkeypatch.setattr("thresher.encoders.training.SIZES", dict.fromkeys(SIZES, TINY))
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)

@@ -8,10 +8,10 @@ from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.protocol import word_vectors
 from thresher.encoders.surprisal import CausalReader
 from thresher.errors import InputError
-from thresher.lm.fitting import fit_language_model
-from thresher.lm.settings import TrainingSettings
+from thresher.lm.training.fit import fit_language_model
+from thresher.lm.training.settings import TrainingSettings
 from thresher.lm.transformer import Shape
-from thresher.text.romanised import romanised
+from thresher.text.romanization import romanised
 
 TEXT = "Ali went to Lagos. አቶ ከበደ ወደ አዲስ አበባ ሄዱ። Ọmọ náà lọ sí Ìbàdàn.\n\n" * 40
 WORDS = ["አቶ", "ከበደ", "went", "to", "Lagos", "."]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from thresher.encoders.overlapping_windows import windows
 from thresher.encoders.padding import batch_of_words, encoded_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
-from thresher.encoders.windows import windows
 
 START, END, PAD = [101], [102], 7
 SENTENCES = st.lists(st.lists(st.lists(st.integers(200, 999), max_size=4), max_size=9), max_size=6)

@@ -7,7 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from transformers import AutoModel, RobertaConfig, RobertaModel
 
-from thresher.encoders.processor import eight_bits_work
+from thresher.encoders.int8_support import eight_bits_work
 from thresher.encoders.protocol import WordEncoder, sentence_vectors, word_vectors
 from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
 

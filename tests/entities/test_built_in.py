@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from thresher import EntityFinder
-from thresher.encoders.processor import eight_bits_work
+from thresher.encoders.int8_support import eight_bits_work
 from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, folder_of
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError

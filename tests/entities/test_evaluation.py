@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from seqeval.metrics import f1_score, precision_score, recall_score
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support
 
-from thresher.entities.decoding import Candidate
 from thresher.entities.evaluation import (
     Bin,
     Calibration,
@@ -18,6 +17,7 @@ from thresher.entities.evaluation import (
     word_average_precision,
     word_counts,
 )
+from thresher.entities.finding.decoding import Candidate
 
 NOWHERE = [[], []]
 

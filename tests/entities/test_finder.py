@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from thresher.entities import finder as finder_module
-from thresher.entities import reading
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finding import text_finder as reading
 from thresher.errors import InputError
 
 

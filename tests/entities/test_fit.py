@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.encoders.processor import eight_bits_work
+from thresher.encoders.int8_support import eight_bits_work
 from thresher.entities import finder as finder_module
-from thresher.entities.beliefs import Beliefs
 from thresher.entities.finder import EntityFinder
-from thresher.entities.fitting import open_at
-from thresher.entities.selector import seeded_selector
-from thresher.entities.settings import Settings
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.fit import open_at
+from thresher.entities.training.settings import Settings
 from thresher.errors import InputError
+from thresher.gates.selector import seeded_selector
 
 NAMES = ["Anna", "Boris", "Chiara", "Dmitri", "Elena", "Farid"]
 VERBS = ["met", "saw", "called", "thanked"]

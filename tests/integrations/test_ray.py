@@ -9,11 +9,11 @@ import psutil
 import pytest
 import torch
 
-from thresher.bulk import plan
+from thresher.bulk import blocks as plan
+from thresher.bulk.blocks import planned
+from thresher.bulk.filesystems import names_under, read_whole
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.memory import FreedMemory
-from thresher.bulk.model_choice import ModelChoice
-from thresher.bulk.places import names_under, read_whole
-from thresher.bulk.plan import planned
 from thresher.bulk.run import BulkRun
 from thresher.cli import main
 from thresher.integrations import ray as engine

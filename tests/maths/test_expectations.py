@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
-from thresher.maths import dual
-from thresher.maths.dual import Problem, solve
+from thresher.maths import expectation_dual as dual
+from thresher.maths.expectation_dual import Problem, solve
 from thresher.maths.expectations import (
     ContradictoryExpectationsError,
     maximum_entropy,

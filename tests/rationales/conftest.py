@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, gated, sentence_vectors
-from thresher.encoders.subwords import in_one_row
+from thresher.encoders.subword_ids import in_one_row
 
 START, CLOSED, FIRST_WORD, WIDTH = 0, 1, 2, 32
 GOOD, BAD = "lovely superb tasty".split(), "awful rude stale".split()

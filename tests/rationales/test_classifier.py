@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
-from thresher.rationales.reading import probabilities, text_vectors
+from thresher.rationales.inference import probabilities, text_vectors
 
 TEXTS = [["the", "soup", "was", "lovely"], ["awful"], ["a", "rude", "waiter"]]
 WORDS = 8

@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from thresher.maths.gates import gate
+from thresher.maths.gate_forms import gate
 from thresher.rationales.estimators import (
     BASELINES,
     ESTIMATORS,

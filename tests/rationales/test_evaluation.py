@@ -7,7 +7,7 @@ from thresher.rationales.attribution import gradient_scores, highest, random_sco
 from thresher.rationales.classifier import Classifier, Reader
 from thresher.rationales.comparison import RIVALS, compare
 from thresher.rationales.evaluation import faithfulness, token_counts
-from thresher.rationales.reading import probabilities
+from thresher.rationales.inference import probabilities
 
 TEXTS = [["the", "soup", "was", "lovely"], ["awful"], ["a", "rude", "waiter"]]
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.maths.gates import GATE_FORMS, gate
+from thresher.maths.gate_forms import GATE_FORMS, gate
 from thresher.rationales.objective import (
     by_text,
     continuity,

@@ -3,7 +3,7 @@
 import pytest
 
 from thresher.errors import InputError
-from thresher.rationales.lagrangian import FixedWeight, Multiplier
+from thresher.gates.lagrangian import FixedWeight, Multiplier
 from thresher.rationales.settings import RationaleSettings
 
 BAD = [

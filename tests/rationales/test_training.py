@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.entities.fitting import SilentProgress
+from thresher.entities.training.fit import SilentProgress
 from thresher.errors import InputError
+from thresher.gates.lagrangian import FixedWeight, Multiplier
 from thresher.rationales.classifier import Reader, seeded_classifier
 from thresher.rationales.classifier_training import random_parts, train_classifier
 from thresher.rationales.corpus import Corpus, endless_batches, per_text, split
 from thresher.rationales.evaluation import token_counts
-from thresher.rationales.fitting import fit_rationales, measure, open_probabilities
-from thresher.rationales.gate_training import Check, rank_of, train_gates
-from thresher.rationales.lagrangian import FixedWeight, Multiplier
-from thresher.rationales.reading import text_vectors
+from thresher.rationales.fit import fit_rationales, measure, open_probabilities
+from thresher.rationales.inference import text_vectors
 from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.training import Check, rank_of, train_gates
 
 SMALL = {"hidden": 32, "steps": 80, "checks": 4, "learning_rate": 1e-2}
 SHARE = {"sparsity_target": 0.13, "expected_rate": 0.13}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thresher.errors import InputError
 from thresher.text import Document, Sentence, read_texts
-from thresher.text.blocks import BLOCK, text_blocks
+from thresher.text.text_blocks import BLOCK, text_blocks
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from thresher.errors import InputError
 from thresher.text import Sentence, Word, segment
-from thresher.text.word_pattern import LONGEST
-from thresher.text.words import MOST_WORDS
+from thresher.text.segmentation.word_pattern import LONGEST
+from thresher.text.sentences import MOST_WORDS
 
 AWKWARD = [
     "👩‍🔬", "👍🏽", "🇫🇷", "🇫", "1️⃣", "\u200d", "\ufe0f", "e\u0301", "\u0301", "שלום", "سلام؟",

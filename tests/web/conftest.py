@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.web.app import create_app
-from thresher.web.shelf import Shelf
+from thresher.web.models import Shelf
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 
 from thresher.text import read_conll, read_labelled, segment
 from thresher.web.app import create_app
-from thresher.web.limits import BodyLimit
-from thresher.web.shelf import Shelf
+from thresher.web.body_limit import BodyLimit
+from thresher.web.models import Shelf
 
 TEXT = "👩‍🔬 Marie Curie moved to Paris. 🎉 She met Albert Einstein in Brussels, and nobody else."
 

@@ -9,8 +9,8 @@ import pytest
 
 from thresher.web import queue as queues
 from thresher.web.app import create_app
+from thresher.web.models import Shelf
 from thresher.web.queue import QueueFullError, ReadingQueue
-from thresher.web.shelf import Shelf
 
 
 class SlowFinder:

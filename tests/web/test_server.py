@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from thresher.web import page
 from thresher.web.app import create_app
 from thresher.web.metrics import Measured, Metrics
-from thresher.web.shelf import Shelf
+from thresher.web.models import Shelf
 
 PAGE = Path(page.__file__).parent
 

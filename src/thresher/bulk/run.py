@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import thresher
-from thresher.bulk.model_choice import ModelChoice
-from thresher.bulk.places import names_under, read_whole, size_of, write_whole
-from thresher.bulk.plan import Block
-from thresher.bulk.rows import Found, Rows, read_rows
+from thresher.bulk.block_rows import Found, Rows, read_rows
+from thresher.bulk.blocks import Block
+from thresher.bulk.filesystems import names_under, read_whole, size_of, write_whole
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.entities.built_in import folder_of
 from thresher.errors import InputError
 from thresher.text.annotations import Span

@@ -9,13 +9,13 @@ import typer
 from typer.main import get_command
 
 from thresher import __version__
-from thresher.cli.distill import distill
+from thresher.cli.entities.distill import distill
+from thresher.cli.entities.evaluate import evaluate
+from thresher.cli.entities.find import find
+from thresher.cli.entities.fit import fit
 from thresher.cli.errors import exit_status
-from thresher.cli.evaluate import evaluate
-from thresher.cli.find import find
-from thresher.cli.fit import fit
-from thresher.cli.lm import lm
-from thresher.cli.rationale import rationale
+from thresher.cli.lm.app import lm
+from thresher.cli.rationales.app import rationale
 from thresher.cli.serve import serve
 
 _COMPLETING = "_THRESHER_COMPLETE"  # set by the scripts that Typer writes for shells

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thresher.bulk.model_choice import ModelChoice
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.workers import Finders, OneFinder, started
 from thresher.cli.progress import shown
 from thresher.errors import InputError

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thresher.cli.values import completing, one_of, share
+from thresher.cli.option_values import completing, one_of, share
 
 INPUT_FORMATS = ("text", "jsonl", "parquet", "conll", "label-studio")
 

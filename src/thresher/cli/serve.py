@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from thresher.bulk.model_choice import ModelChoice
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.cli.errors import complain
 from thresher.cli.models import load_finder
+from thresher.cli.option_values import whole_number
 from thresher.cli.options import Device, Exact, Quiet
 from thresher.cli.output import print_line
-from thresher.cli.values import whole_number
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def serve(
         import uvicorn  # noqa: PLC0415 (an extra)
 
         from thresher.web.app import MOST_BYTES, MOST_WAITING, create_app  # noqa: PLC0415
-        from thresher.web.shelf import Shelf  # noqa: PLC0415
+        from thresher.web.models import Shelf  # noqa: PLC0415
     except ImportError as error:
         raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from thresher.atomic_files import replaceable
 from thresher.errors import InputError
-from thresher.folders import replaceable
 
 if TYPE_CHECKING:
-    from thresher.entities.processes import Processes
+    from thresher.gates.distributed import Processes
     from thresher.text.sentence_store import SentenceStore
 
 _SENTENCES = "sentences"

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.protocol import TokenBatch, gated
-from thresher.encoders.subwords import in_one_row
+from thresher.encoders.subword_ids import in_one_row
 from thresher.errors import InputError
-from thresher.lm.learned import LearnedModel
-from thresher.lm.tokens import WordPairs
+from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.trained_model import LearnedModel
 from thresher.lm.transformer import Transformer
 
 

@@ -7,9 +7,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from thresher.encoders.device_transfer import sent
+from thresher.encoders.overlapping_windows import windows
 from thresher.encoders.protocol import TokenBatch
-from thresher.encoders.transfers import sent
-from thresher.encoders.windows import windows
 
 _TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
 

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.transfers import sent
+from thresher.encoders.device_transfer import sent
 
 
 @dataclass(frozen=True)

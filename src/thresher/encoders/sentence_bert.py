@@ -12,14 +12,14 @@ from torch.nn import functional
 
 from thresher.encoders.attention import incoming_and_outgoing
 from thresher.encoders.bert import Bert
-from thresher.encoders.eight_bit_bert import EightBitBert
-from thresher.encoders.eight_bits import Ranges, input_ranges
+from thresher.encoders.common_words import whole_words
+from thresher.encoders.int8_bert import EightBitBert
+from thresher.encoders.int8_linear import Ranges, input_ranges
 from thresher.encoders.packing import encoded_in_rows, words_in_rows
 from thresher.encoders.padding import batch_of_words, encoded_by_length
-from thresher.encoders.pretrained import read_pretrained
+from thresher.encoders.pretrained_files import read_pretrained
 from thresher.encoders.protocol import TokenBatch, gated, word_vectors
-from thresher.encoders.subwords import Subwords
-from thresher.encoders.vocabulary import whole_words
+from thresher.encoders.subword_ids import Subwords
 from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable

@@ -7,7 +7,7 @@ from safetensors.torch import load, save
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from thresher.encoders.static import StaticEncoder
+from thresher.encoders.static_encoder import StaticEncoder
 
 WEIGHTS, TOKENIZER = "encoder.safetensors", "tokenizer.json"
 FILES = (WEIGHTS, TOKENIZER)

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from thresher.encoders.overlapping_windows import windows
 from thresher.encoders.padding import of_like_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
-from thresher.encoders.windows import windows
 from thresher.errors import InputError
-from thresher.lm.learned import LearnedModel
-from thresher.lm.tokens import WordPairs
+from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.trained_model import LearnedModel
 
 _TOKENS_AT_ONCE = 4096
 

@@ -15,18 +15,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from thresher.encoders.activation_checkpointing import encode_in_parts
 from thresher.encoders.attention import AttendingEncoder
-from thresher.encoders.parts import encode_in_parts
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
-from thresher.entities.casing import has_letters, is_address, is_capitalised
-from thresher.entities.decoding import Candidate
-from thresher.entities.objectives import GATES_AT
-from thresher.entities.reading import Document, Reading, TextFinder
-from thresher.entities.rules import choose, require
-from thresher.entities.statistics import WordStatistics
-from thresher.entities.vectors import batches_by_length
-from thresher.entities.views import Scores
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import Document, Reading, TextFinder
+from thresher.entities.priors.casing import has_letters, is_address, is_capitalised
+from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
+from thresher.gates.objective import GATES_AT
+from thresher.gates.word_vectors import batches_by_length
+from thresher.validation import choose, require
 
 Scorer = Callable[[Document], list[Scores]]
 _WORDS_PER_BATCH = 512

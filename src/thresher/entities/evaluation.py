@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.decoding import Candidate
-from thresher.entities.views import Scores
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.signal_weights import Scores
 
 Bounds = tuple[int, int]
 Gold = Sequence[Sequence[Bounds]]

@@ -12,31 +12,31 @@ import torch
 from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
+from thresher.encoders.device_transfer import fetched
+from thresher.encoders.int8_support import eight_bits_work
 from thresher.encoders.loading import device_or_best
-from thresher.encoders.processor import eight_bits_work
 from thresher.encoders.protocol import EightBitEncoder
-from thresher.encoders.transfers import fetched
-from thresher.entities.beliefs import Beliefs
 from thresher.entities.built_in import ENGLISH, folder_of
-from thresher.entities.decoding import candidates
-from thresher.entities.distil_model import distilled
-from thresher.entities.distillation import Distillation
-from thresher.entities.fitting import (
+from thresher.entities.finding.decoding import candidates
+from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import Document, Reading, TextFinder, not_a_string
+from thresher.entities.hub import HubModel
+from thresher.entities.model import FinderModel
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.distillation import Distillation
+from thresher.entities.training.fit import (
     Progress,
     SilentProgress,
     check_enough,
     fit_selector,
 )
-from thresher.entities.hub import HubModel
-from thresher.entities.model import FinderModel
-from thresher.entities.processes import these
-from thresher.entities.reading import Document, Reading, TextFinder, not_a_string
-from thresher.entities.settings import Settings
-from thresher.entities.vectors import Units, batches_in_order
-from thresher.entities.views import Scores
+from thresher.entities.training.settings import Settings
+from thresher.entities.training.student import distilled
 from thresher.errors import InputError
+from thresher.gates.distributed import these
+from thresher.gates.word_vectors import Units, batches_in_order
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
-from thresher.text.words import segment
+from thresher.text.sentences import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _READ_TOGETHER = 2048  # sentences that a teacher reads at a time

@@ -11,17 +11,17 @@ from safetensors.torch import load, save
 
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
-from thresher.encoders.static import StaticEncoder
-from thresher.entities.beliefs import Beliefs
-from thresher.entities.features import Features
-from thresher.entities.fitting import Fitted
-from thresher.entities.heads import Head
+from thresher.encoders.static_encoder import StaticEncoder
+from thresher.entities.finding.signal_weights import Trust
+from thresher.entities.finding.signals import Observer
 from thresher.entities.model_card import card
-from thresher.entities.observations import Observer
-from thresher.entities.selector import Selector
-from thresher.entities.settings import Settings
-from thresher.entities.views import Trust
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.training.fit import Fitted
+from thresher.entities.training.heads import Head
+from thresher.entities.training.settings import Settings
 from thresher.errors import InputError
+from thresher.gates.features import Features
+from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, described_by
 
 _WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"

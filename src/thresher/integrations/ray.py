@@ -15,8 +15,8 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from thresher.bulk.blocks import Block
 from thresher.bulk.memory import FreedMemory, collect_seldom
-from thresher.bulk.plan import Block
 from thresher.bulk.run import BulkRun, Done
 from thresher.bulk.workers import told
 from thresher.errors import InputError

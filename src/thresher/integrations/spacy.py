@@ -14,7 +14,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
-from thresher.bulk.model_choice import ModelChoice
+from thresher.bulk.finder_choice import ModelChoice
 from thresher.entities.finder import EntityFinder
 from thresher.errors import InputError
 from thresher.text.annotations import Span as Found

@@ -1,9 +1,9 @@
 """Language models: tokens, hidden states, output layers, losses that serve rare tokens."""
 
-from thresher.lm.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
+from thresher.lm.losses.statistics import SelfishStatistics, selfish_statistics
 from thresher.lm.output_layers import OutputLayer, output_layer
-from thresher.lm.selfish import SelfishCrossEntropy, selfish_cross_entropy
-from thresher.lm.statistics import SelfishStatistics, selfish_statistics
 
 __all__ = [
     "OutputLayer",

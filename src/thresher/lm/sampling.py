@@ -3,8 +3,8 @@
 import torch
 
 from thresher.errors import InputError
-from thresher.lm.learned import LearnedModel
 from thresher.lm.output_layers.module import draw
+from thresher.lm.trained_model import LearnedModel
 
 _COLDEST = 1e-30  # a temperature by which float32 can divide
 

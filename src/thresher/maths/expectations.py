@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from thresher.maths.dual import Problem, solve
+from thresher.maths.expectation_dual import Problem, solve
 
 OVERALL = "overall"
 

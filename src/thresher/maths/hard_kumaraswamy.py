@@ -8,7 +8,7 @@ u ~ Kumaraswamy(a, b) becomes a gate z in one of three forms:
 
 All speak the same language: `rsample`, `prob_zero`, `prob_one`, `prob_open`, `mean`, `decision`,
 their logarithms, and `torch.distributions.kl_divergence` between two gates of one form.
-`thresher.maths.gates` finds a form by its name.
+`thresher.maths.gate_forms` finds a form by its name.
 """
 
 from abc import ABC, abstractmethod

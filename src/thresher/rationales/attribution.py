@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
-from thresher.entities.vectors import batches_by_length
+from thresher.gates.word_vectors import batches_by_length
 from thresher.rationales.classifier import Classifier, Reader
 from thresher.rationales.corpus import per_text
-from thresher.rationales.reading import Words
+from thresher.rationales.inference import Words
 
 _WORDS_PER_BATCH = {"cpu": 1024, "cuda": 16_384}
 

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.encoders.parts import encode_in_parts
+from thresher.encoders.activation_checkpointing import encode_in_parts
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
-from thresher.entities.objectives import GATES_AT
+from thresher.gates.objective import GATES_AT
 
 
 class Classifier(nn.Module):

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 from torch.nn import functional
 
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
-from thresher.rationales.reading import Words, text_vectors
+from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
 
 _ROWS = 256  # vectors in a batch

@@ -7,8 +7,8 @@ from torch import Generator, Tensor
 from thresher.rationales.attribution import gradient_scores, highest, random_scores
 from thresher.rationales.classifier import Classifier, Reader
 from thresher.rationales.evaluation import Faithfulness
-from thresher.rationales.fitting import measure
-from thresher.rationales.reading import Words, probabilities
+from thresher.rationales.fit import measure
+from thresher.rationales.inference import Words, probabilities
 
 RIVALS = ("random", "gradient", "integrated gradients")
 _POINTS = 8  # of integrated gradients

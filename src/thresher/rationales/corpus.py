@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.entities.vectors import sentence_starts
+from thresher.gates.word_vectors import sentence_starts
 
 _POOL = 16  # batches drawn at random together, then sorted by length among themselves
 

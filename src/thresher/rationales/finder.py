@@ -9,19 +9,19 @@ import torch
 from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.fitting import Progress, SilentProgress
-from thresher.entities.priors import WordListPrior, first_opinion
-from thresher.entities.vectors import batches_by_length, encode_words
+from thresher.entities.priors.word_priors import WordListPrior, first_opinion
+from thresher.entities.training.fit import Progress, SilentProgress
 from thresher.errors import InputError
+from thresher.gates.word_vectors import batches_by_length, encode_words
 from thresher.rationales.classifier import Reader
 from thresher.rationales.corpus import per_text
-from thresher.rationales.fitting import fit_rationales, open_probabilities
-from thresher.rationales.gate_training import OPEN
+from thresher.rationales.fit import fit_rationales, open_probabilities
+from thresher.rationales.inference import probabilities
 from thresher.rationales.model import RationaleModel
-from thresher.rationales.reading import probabilities
 from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.training import OPEN
 from thresher.text.annotations import Span
-from thresher.text.words import Word, segment
+from thresher.text.sentences import Word, segment
 
 _WORDS_TOGETHER = 20_000  # words of several texts that are read in common batches
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}

@@ -8,8 +8,8 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from thresher.checkpoint_files import tensors_under
-from thresher.entities.selector import Selector
 from thresher.errors import InputError
+from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, described_by
 from thresher.rationales.classifier import Classifier
 from thresher.rationales.model_card import card

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from thresher.maths.gates import expected_fused_lasso, expected_sparsity
+from thresher.maths.gate_forms import expected_fused_lasso, expected_sparsity
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 TERMS = ("sparsity", "continuity", "selection")

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from thresher.entities.objectives import GATES_AT
-from thresher.entities.rules import choose, require
-from thresher.entities.selector import PARAMETER_RANGES, require_rate
+from thresher.gates.lagrangian import FixedWeight, Multiplier, Weighting
+from thresher.gates.objective import GATES_AT
+from thresher.gates.selector import PARAMETER_RANGES, require_rate
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
-from thresher.rationales.lagrangian import FixedWeight, Multiplier, Weighting
 from thresher.rationales.objective import TERMS
+from thresher.validation import choose, require
 
 MODES = ("frozen", "joint")
 

@@ -7,10 +7,10 @@ from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.html import to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
-from thresher.text.formats.labelled import read_labelled
+from thresher.text.formats.labelling_tools import read_labelled
 from thresher.text.formats.prodigy import to_prodigy
+from thresher.text.sentences import Sentence, Word, segment
 from thresher.text.tagged_text import TaggedText
-from thresher.text.words import Sentence, Word, segment
 
 __all__ = [
     "Document",

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Self
 
 from thresher.errors import InputError, Report, refuse
-from thresher.text.blocks import text_blocks
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import text_of_task
-from thresher.text.formats.records import Content, Record, read_lines, read_records, text_of
+from thresher.text.records import Content, Record, read_lines, read_records, text_of
+from thresher.text.sentences import Sentence, segment
 from thresher.text.sources import (
     STANDARD_INPUT,
     find_sources,
@@ -17,7 +17,7 @@ from thresher.text.sources import (
     open_source,
     spoken_names,
 )
-from thresher.text.words import Sentence, segment
+from thresher.text.text_blocks import text_blocks
 
 ROWS = 1024  # of a Parquet file, held at a time
 

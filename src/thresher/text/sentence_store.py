@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.errors import InputError
-from thresher.text.numbered_sentences import NumberedSentences, Numbering
+from thresher.text.indexed_sentences import NumberedSentences, Numbering
 
 _NUMBERS, _STARTS, _TABLE = "sentences.words", "sentences.starts", "sentences.table"
 _KEPT = 1 << 20  # words held before they are written

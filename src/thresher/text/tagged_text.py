@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from thresher.errors import InputError
 from thresher.text.annotations import Span, TaggedSentence
-from thresher.text.words import Sentence, segment
+from thresher.text.sentences import Sentence, segment
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.middleware import Middleware
 
 from thresher import __version__
-from thresher.web.answers import found_in
+from thresher.web.body_limit import BodyLimit
+from thresher.web.error_handlers import REFUSALS, add_refusals
 from thresher.web.exports import FORMATS
-from thresher.web.limits import BodyLimit
 from thresher.web.metrics import Measured, Metrics
+from thresher.web.models import Shelf
 from thresher.web.page import page_routes
 from thresher.web.queue import ReadingQueue
-from thresher.web.reading import ReadText
-from thresher.web.refusals import REFUSALS, add_refusals
+from thresher.web.responses import found_in
 from thresher.web.schema import (
     Answer,
     DownloadRequest,
@@ -26,7 +26,7 @@ from thresher.web.schema import (
     OneText,
     SeveralTexts,
 )
-from thresher.web.shelf import Shelf
+from thresher.web.scored_text import ReadText
 
 MOST_BYTES = 500_000
 MOST_WAITING = 64

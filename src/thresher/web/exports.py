@@ -8,7 +8,7 @@ from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.web.reading import ReadText
+from thresher.web.scored_text import ReadText
 
 FormatName = Literal["jsonl", "conll", "label-studio", "prodigy", "doccano"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from thresher.bulk.memory import FreedMemory
-from thresher.web.reading import ReadText, read_all
+from thresher.web.scored_text import ReadText, read_all
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder

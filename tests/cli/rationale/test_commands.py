@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from thresher.cli import rationale_options
+from thresher.cli.rationales import options as rationale_options
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import MODES

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from thresher.lm.margins import norm_scaled_margin
+from thresher.lm.losses.margin_rules import norm_scaled_margin
+from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.full import FullSoftmax
-from thresher.lm.selfish import selfish_cross_entropy
 
 
 @pytest.fixture

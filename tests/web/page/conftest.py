@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from thresher.web.app import create_app
-from thresher.web.shelf import Shelf
+from thresher.web.models import Shelf
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from thresher.lm.frequencies import inverse, words_by_frequency
 from thresher.lm.output_layers.module import OutputModule
+from thresher.lm.tokens.counts import inverse, words_by_frequency
 
 
 class AdaptiveSoftmax(OutputModule):

@@ -4,9 +4,9 @@ import math
 
 from torch import Tensor, nn
 
-from thresher.lm.frequencies import word_frequencies
+from thresher.lm.losses.rare_tokens.logit_adjustment import logit_adjustment
 from thresher.lm.output_layers.full import FullSoftmax, MarginRule
-from thresher.lm.rare_tokens.logit_adjustment import logit_adjustment
+from thresher.lm.tokens.counts import word_frequencies
 
 
 class AdjustedSoftmax(FullSoftmax):

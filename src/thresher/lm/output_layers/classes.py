@@ -4,8 +4,8 @@ import math
 
 from torch import Tensor
 
-from thresher.lm.frequencies import inverse, words_by_frequency
 from thresher.lm.output_layers.hierarchical import HierarchicalSoftmax
+from thresher.lm.tokens.counts import inverse, words_by_frequency
 
 
 class ClassSoftmax(HierarchicalSoftmax):

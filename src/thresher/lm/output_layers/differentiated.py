@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.lm.frequencies import inverse, words_by_frequency
 from thresher.lm.output_layers.module import OutputModule, initial_weight
+from thresher.lm.tokens.counts import inverse, words_by_frequency
 
 Band = tuple[int, int]  # how many words, how wide their vectors
 

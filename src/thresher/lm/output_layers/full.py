@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.lm.linear_selfish import linear_selfish_cross_entropy
-from thresher.lm.logit_scale import check_scale, scale_logits
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.logit_scaling import check_scale, scale_logits
+from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.module import OutputModule, initial_weight
-from thresher.lm.selfish import selfish_cross_entropy
 
 MarginRule = Callable[[Tensor, Tensor, Tensor], Tensor]
 

@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from thresher.lm.frequencies import inverse, words_by_frequency
 from thresher.lm.output_layers.grouped import GroupedSoftmax
 from thresher.lm.output_layers.module import OutputModule, draw
+from thresher.lm.tokens.counts import inverse, words_by_frequency
 
 
 class HierarchicalSoftmax(OutputModule):

@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
-from thresher.lm.reductions import reduce_rows, row_counts
-from thresher.lm.targets import check_targets
+from thresher.lm.losses.reductions import reduce_rows, row_counts
+from thresher.lm.losses.targets import check_targets
 
 INITIAL_SCALE = 0.02  # standard deviation of a weight before training
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.lm.frequencies import unigram
 from thresher.lm.output_layers.module import OutputModule, initial_weight
+from thresher.lm.tokens.counts import unigram
 
 
 class SampledLayer(OutputModule):

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.lm.frequencies import word_frequencies
 from thresher.lm.output_layers.module import OutputModule, initial_weight
 from thresher.lm.output_layers.tree_shape import balanced_tree, huffman_tree
+from thresher.lm.tokens.counts import word_frequencies
 
 SHAPES = {"balanced": balanced_tree, "huffman": huffman_tree}
 

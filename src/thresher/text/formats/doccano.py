@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import DIGITS
-from thresher.text.formats.marks import Mark, marked_text
-from thresher.text.formats.records import Content, json_line, text_of
+from thresher.text.formats.span_checks import Mark, marked_text
 from thresher.text.formats.tags import LABEL
+from thresher.text.records import Content, json_line, text_of
 from thresher.text.tagged_text import TaggedText
 from thresher.text.utf16 import from_utf16, utf16_offsets
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from thresher.text.annotations import Span
-from thresher.text.formats.records import Content, json_line
+from thresher.text.records import Content, json_line
 
 DIGITS = 6  # of a score
 

@@ -1,0 +1,1 @@
+"""The commands find, fit, eval and distill."""

@@ -1,0 +1,1 @@
+"""From gate scores to spans: signals, their weights, decoding."""

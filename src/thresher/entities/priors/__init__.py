@@ -1,0 +1,1 @@
+"""Prior knowledge about words: casing, rarity, word lists, evidence without capitals."""

@@ -1,0 +1,1 @@
+"""Train selectors on raw text."""

@@ -1,0 +1,72 @@
+"""What is read off raw sentences before any encoder reads them."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.entities.finding.signals import Observations, Observer
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.word_priors import CasingPrior
+from thresher.entities.priors.word_statistics import WordStatistics
+from thresher.entities.training.settings import Settings
+
+
+@dataclass(frozen=True)
+class RawText:
+    """Raw sentences, and what is read off them before any encoder does.
+
+    prior: (words,), NaN for no opinion   seen: the other views of each word
+    ordinary: words that are not bursty; None where repetition tells nothing
+    dates: words of dates; None where dates are no entities
+    rate: which share of the possible words are entities, where the prior knows only some of them
+    """
+
+    sentences: Sequence[Sequence[str]]
+    statistics: WordStatistics
+    prior: NDArray[np.float32]
+    ordinary: frozenset[str] | None
+    not_names: frozenset[str]
+    dates: frozenset[str] | None
+    seen: Observations
+    rate: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Sequence[Sequence[str]],
+        beliefs: Beliefs,
+        settings: Settings,
+        *,
+        common: Set[str] = frozenset(),
+    ) -> "RawText":
+        """Read the sentences with these beliefs; `common` words are known to be so in general.
+
+        Where none are, what is repeated may be any noun of the day, and is no sign of an entity.
+        """
+        beliefs = beliefs.settled(sentences, common=common)
+        statistics = WordStatistics.of(sentences, common=common)
+        tells = common or "repetition" in beliefs.priors
+        ordinary = statistics.ordinary_words() if tells else None
+        dates = beliefs.date_words(sentences)
+        not_names = beliefs.all_not_names(statistics) - (dates or frozenset())
+        return cls(
+            sentences=sentences,
+            statistics=statistics,
+            prior=beliefs.opinions(sentences, statistics, settings),
+            ordinary=ordinary,
+            not_names=not_names,
+            dates=dates,
+            seen=Observer(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
+            rate=settings.bursty_rate if beliefs.names_alone else None,
+        )
+
+    def judge(self) -> NDArray[np.float32]:
+        """What tells which of several selectors finds entities: (words,), NaN for no opinion.
+
+        The prior, or what capitals say where the prior holds no word to be an entity.
+        """
+        if (self.prior > 0.5).any():
+            return self.prior
+        return CasingPrior(self.statistics).opinions(self.sentences)

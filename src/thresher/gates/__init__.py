@@ -1,0 +1,1 @@
+"""What `entities` and `rationales` share: selector, objective, Lagrangian, word vectors."""

@@ -1,0 +1,1 @@
+"""Losses that help rare tokens, above all the margin ("selfish") cross-entropy."""

@@ -1,0 +1,1 @@
+"""Train a language model: settings, batches, optimizer, training loop, checkpoints."""

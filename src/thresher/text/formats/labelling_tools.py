@@ -1,0 +1,44 @@
+"""Texts that people labelled in Prodigy, doccano or Label Studio."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from thresher.errors import InputError, Report, refuse
+from thresher.text.formats.doccano import from_doccano
+from thresher.text.formats.label_studio import from_label_studio
+from thresher.text.formats.prodigy import from_prodigy
+from thresher.text.records import read_records
+from thresher.text.sources import open_source
+from thresher.text.tagged_text import TaggedText
+
+TOOLS: dict[str, Callable[..., TaggedText | None]] = {
+    "prodigy": from_prodigy,
+    "doccano": from_doccano,
+    "label-studio": from_label_studio,
+}
+
+
+def read_labelled(
+    path: str | Path,
+    *,
+    format: str,  # noqa: A002
+    field: str = "text",
+    on_problem: Report | None = None,
+) -> Iterator[TaggedText]:
+    """The texts of a file with what was marked in them; those without an answer are left out.
+
+    format: prodigy, doccano or label-studio
+    on_problem: told of each record that had to be passed over; without it the first one raises
+    """
+    if format not in TOOLS:
+        raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(TOOLS))}")
+    report = on_problem or refuse
+    with open_source(path) as stream:
+        for record in read_records(stream, name=str(path), report=report):
+            try:
+                text = TOOLS[format](record.content, field=field, number=record.number)
+            except InputError as error:
+                report(f"{record.place}: {error}")
+            else:
+                if text is not None:
+                    yield text

@@ -1,0 +1,1 @@
+"""Rules that split text into sentences and words."""

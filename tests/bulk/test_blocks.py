@@ -1,0 +1,103 @@
+"""Files cut into blocks: every row is in exactly one, whatever the cut."""
+
+import gzip
+import json
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from thresher.bulk import blocks as plan
+from thresher.bulk.block_rows import read_rows
+from thresher.bulk.blocks import Block, planned
+from thresher.errors import InputError
+
+LINES = st.lists(st.text("aé\U0001f600 ", max_size=12), max_size=12)
+
+
+def texts_of(blocks):
+    return [text for block in blocks for text in read_rows(block, text="text").texts]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("files")
+
+
+@given(LINES, st.integers(1, 40), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_every_line_is_in_one_block_wherever_the_file_is_cut(folder, lines, size, end, ended):
+    path = folder / "lines.txt"
+    content = end.join(lines) + (end if ended else "")
+    path.write_bytes(content.encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "BYTES", size)
+        blocks = planned([str(path)])
+    assert texts_of(blocks) == [line for line in lines if line.strip()]
+    for block in blocks:
+        rows = read_rows(block, text="text")
+        for record in rows.columns:
+            at = record["byte"]
+            assert path.read_bytes()[at:].startswith(record["text"].encode())
+            assert block.start <= at < block.end
+
+
+@given(st.integers(0, 60), st.integers(1, 25), st.integers(1, 30))
+def test_every_row_is_in_one_block_whatever_the_row_groups(folder, count, together, group):
+    path = folder / "rows.parquet"
+    table = pa.table({"text": [str(i) for i in range(count)], "id": list(range(count))})
+    parquet.write_table(table, path, row_group_size=group)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "ROWS", together)
+        blocks = planned([str(path)])
+    read = [read_rows(block, text="text") for block in blocks]
+    assert [each for rows in read for each in rows.columns["id"].to_pylist()] == list(range(count))
+    assert all(len(rows.texts) <= together for rows in read)
+    assert [place for rows in read for place in rows.places] == [
+        f"{path} row {number}" for number in range(1, count + 1)
+    ]
+
+
+def test_long_rows_make_small_blocks(tmp_path):
+    path = tmp_path / "long.parquet"
+    table = pa.table({"text": [f"{i} " * 400_000 for i in range(8)]})
+    parquet.write_table(table, path, compression=None, use_dictionary=False)
+    assert [(each.start, each.end) for each in planned([str(path)])] == [
+        (0, 2),
+        (2, 4),
+        (4, 6),
+        (6, 8),
+    ]
+
+
+def test_a_packed_file_is_one_block(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"text": "a"}\n\n{"text": "b"}\n'))
+    [block] = planned([str(path)])
+    assert block == Block(0, str(path), "jsonl", 0, None)
+    assert texts_of([block]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.txt", b"Oslo"), ("a.jsonl", b'{"text": "Oslo"}')])
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path, name, line):
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + line)
+    assert texts_of(planned([str(tmp_path / name)])) == ["Oslo"]
+
+
+def test_blocks_are_numbered_through_all_files(tmp_path):
+    names = [str(tmp_path / name) for name in ("a.txt", "b.jsonl", "empty.txt")]
+    for name, content in zip(names, ["one\n", json.dumps({"text": "two"}), ""], strict=True):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    assert [(each.number, each.form) for each in planned(names)] == [(0, "text"), (1, "jsonl")]
+
+
+def test_what_has_no_rows_of_text_is_refused(tmp_path):
+    with pytest.raises(InputError, match="is conll; blocks are made of text, jsonl, parquet"):
+        planned(["a.conll"])
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match="is not a readable Parquet file"):
+        planned([str(broken)])
+    with pytest.raises(InputError, match="cannot read"):
+        planned([str(tmp_path / "none.parquet")])

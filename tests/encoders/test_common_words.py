@@ -1,0 +1,32 @@
+"""Which words a tokenizer keeps whole: three ways of writing tokens, and a real tokenizer."""
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from thresher.encoders.common_words import whole_words
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["[CLS]", "boat", "##s", "row", "7", "."],
+        ["<s>", "▁boat", "s", "▁Row", "▁7", "▁."],
+        ["<s>", "Ġboat", "s", "Ġrow", "Ġ7", "."],
+    ],
+)
+def test_words_of_one_token_are_read_off_each_way_of_writing_tokens(tokens: list[str]) -> None:
+    assert whole_words(tokens) == {"boat", "row"}
+
+
+def test_a_word_is_whole_exactly_if_the_tokenizer_makes_one_token_of_it() -> None:
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    text = ["the old boat rows home", "the boat is old", "a rower rows"] * 5
+    tokenizer.train_from_iterator(
+        text, trainers.WordPieceTrainer(vocab_size=40, special_tokens=["[UNK]"])
+    )
+    whole = whole_words(tokenizer.get_vocab())
+    words = {word for line in text for word in line.split()}
+    one_token = {word for word in words if len(tokenizer.encode(word).ids) == 1}
+    assert whole & words == one_token
+    assert words - one_token, "the vocabulary is too large to show anything"

@@ -1,0 +1,20 @@
+"""On a CPU nothing travels; what a GPU gets and gives back is tried where there is one."""
+
+import pytest
+import torch
+
+from thresher.encoders.device_transfer import fetched, sent
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("shape", [(0,), (3,), (2, 5)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.int64, torch.bool])
+def test_what_comes_back_is_what_was_sent(device, shape, dtype):
+    values = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
+    there = sent(values, torch.device(device))
+    assert there.device.type == device
+    here = fetched(there)
+    assert (here.device.type, here.dtype) == ("cpu", dtype)
+    assert torch.equal(here, values)

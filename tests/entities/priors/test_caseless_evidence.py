@@ -1,0 +1,156 @@
+"""Evidence that needs no capitals, against counts by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm, rankdata
+
+from thresher.entities.priors.affixes import Affixes
+from thresher.entities.priors.caseless_evidence import (
+    Burstiness,
+    Contexts,
+    EvidencePrior,
+    Surprise,
+    normal_scores,
+)
+from thresher.entities.priors.word_statistics import PASSAGE
+
+NAN = math.nan
+PLAIN = Burstiness(Affixes(frozenset(), frozenset(), frozenset()))
+
+
+class Given:
+    """Evidence that is known beforehand."""
+
+    def __init__(self, *numbers):
+        self._numbers = np.array(numbers, dtype=np.float64)
+
+    def numbers(self, sentences):
+        return self._numbers
+
+
+def text(passages):
+    """Sentences of one word each; a passage is a list of words, filled up with dots."""
+    return [[word] for words in passages for word in [*words, *["."] * (PASSAGE - len(words))]]
+
+
+def numbers_of(burstiness, sentences):
+    found = burstiness.numbers(sentences)
+    return dict(zip([w for words in sentences for w in words], found.tolist(), strict=True))
+
+
+def test_burstiness_is_the_log_of_expected_to_seen_passages():
+    sentences = text([["abebe", "abebe", "abebe", "day"], ["day"], ["day", "once"], [], []])
+    found = numbers_of(PLAIN, sentences)
+    expected = 5 * (1 - math.exp(-3 / 5))
+    assert found["abebe"] == pytest.approx(math.log(expected / 1))
+    assert found["day"] == pytest.approx(math.log(expected / 3))
+    assert math.isnan(found["once"])
+    assert math.isnan(found["."])
+
+
+def test_a_word_is_counted_with_all_forms_of_its_stem():
+    stems = ["ኬንያ", "ጋና", "ቻድ", "ሶማሌ"]
+    words = [*stems, *("የ" + each for each in stems), *("በ" + each for each in stems)]
+    sentences = text([["ኬንያ", "የኬንያ", "በኬንያ"], words, [], []])
+    found = numbers_of(Burstiness.of(sentences), sentences)
+    assert found["ኬንያ"] == found["የኬንያ"] == found["በኬንያ"]
+    assert found["ኬንያ"] == pytest.approx(math.log(4 * (1 - math.exp(-6 / 4)) / 2))
+
+
+def test_where_capitals_tell_of_some_words_only_the_others_are_counted():
+    sentences = text([["ኬንያ", "ኬንያ", "Kenya", "Kenya"], []])
+    found = numbers_of(Burstiness.of(sentences, caseless=True), sentences)
+    assert found["ኬንያ"] > 0
+    assert math.isnan(found["Kenya"])
+    assert numbers_of(Burstiness.of(sentences), sentences)["Kenya"] > 0
+
+
+def test_a_context_is_as_bursty_as_the_other_words_in_it():
+    sentences = [
+        ["ato", "kebede", "said"],
+        ["ato", "almaz", "said"],
+        ["big", "house", "said"],
+        ["kebede"],
+        ["almaz"],
+        ["house"],
+    ]
+    own = PLAIN.numbers(sentences)
+    mean = float(np.nanmean(own))
+    by_word = dict(zip([w for words in sentences for w in words], own.tolist(), strict=True))
+    found = Contexts(PLAIN).numbers(sentences)
+    after_ato = (by_word["almaz"] + 3 * mean) / (1 + 3)
+    before_said = (by_word["almaz"] + by_word["house"] + 3 * mean) / (2 + 3)
+    assert found[1] == pytest.approx((after_ato + before_said) / 2)
+
+
+@given(st.lists(st.lists(st.sampled_from(["ato", "Ato", "house", "said", "."]), max_size=4)))
+def test_contexts_are_what_looking_at_every_place_finds(sentences):
+    own = iter(PLAIN.numbers(sentences).tolist())
+    words = [
+        (before.casefold(), word.casefold(), after.casefold(), next(own))
+        for each in sentences
+        for before, word, after in zip(["", *each], each, [*each[1:], ""], strict=False)
+    ]
+    bursty = [number for *_, number in words if not math.isnan(number)]
+    mean = sum(bursty) / len(bursty) if bursty else 0.0
+
+    def others(side, place, word):
+        there = {each[1]: each[3] for each in words if each[side] == place}
+        known = [n for stem, n in there.items() if stem != word and not math.isnan(n)]
+        return (sum(known) + 3 * mean) / (len(known) + 3)
+
+    expected = [
+        (others(0, before, word) + others(2, after, word)) / 2 if word != "." else NAN
+        for before, word, after, _ in words
+    ]
+    np.testing.assert_allclose(Contexts(PLAIN).numbers(sentences), expected, atol=1e-12)
+
+
+def test_surprise_is_that_of_words_alone():
+    found = Surprise(np.array([1.0, 2.0, 3.0], dtype=np.float32)).numbers([["a", "."], ["b"]])
+    np.testing.assert_array_equal(found, [1.0, NAN, 3.0])
+    with pytest.raises(ValueError, match="2 surprisals for 1 words"):
+        Surprise(np.zeros(2, dtype=np.float32)).numbers([["a"]])
+
+
+@given(st.lists(st.one_of(st.integers(-3, 3), st.just(NAN)), max_size=30))
+def test_normal_scores_are_those_of_mean_ranks(values):
+    numbers = np.array(values, dtype=np.float64)
+    told = ~np.isnan(numbers)
+    expected = norm.ppf((rankdata(numbers[told]) - 0.5) / max(told.sum(), 1))
+    found = normal_scores(numbers)
+    np.testing.assert_allclose(found[told], expected, atol=1e-12)
+    assert np.isnan(found[~told]).all()
+
+
+def test_the_share_with_the_most_evidence_is_taken_for_entities():
+    prior = EvidencePrior([Given(5, 1, 4, 2, 3, NAN, 0, -1, -2, -3, -4)], 0.2)
+    np.testing.assert_array_equal(prior.opinions([]), [1, 0, 1, 0, 0, NAN, 0, 0, 0, 0, 0])
+
+
+def test_where_something_surer_tells_of_names_the_likeliest_are_left_open():
+    prior = EvidencePrior([Given(5, 1, 4, 2)], 0.5, open=True)
+    np.testing.assert_array_equal(prior.opinions([]), [NAN, 0, NAN, 0])
+
+
+def test_evidence_that_is_the_same_for_all_names_nobody():
+    np.testing.assert_array_equal(EvidencePrior([Given(1, 1, 1)], 0.5).opinions([]), [0, 0, 0])
+
+
+def test_several_kinds_of_evidence_are_averaged_on_one_scale():
+    one, other = Given(1, 2, 30), Given(NAN, 7, 6)
+    combined = EvidencePrior([one, other], 0.3).combined([])
+    first, second = normal_scores(one.numbers([])), normal_scores(other.numbers([]))
+    expected = [first[0], (first[1] + second[1]) / 2, (first[2] + second[2]) / 2]
+    np.testing.assert_allclose(combined, expected)
+
+
+@pytest.mark.parametrize("sentences", [[], [[]], [["."]]])
+def test_no_words_have_no_opinion(sentences):
+    found = EvidencePrior([Burstiness.of(sentences), Contexts(PLAIN)], 0.2).opinions(sentences)
+    assert np.isnan(found).all()
+    assert len(found) == sum(map(len, sentences))

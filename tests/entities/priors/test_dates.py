@@ -1,0 +1,74 @@
+"""Dates told by their years, where they are to count as entities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.entities.finding.signals import Observer
+from thresher.entities.priors.casing import Casing
+from thresher.entities.priors.dates import DatePrior, date_words, is_year
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.word_statistics import WordStatistics
+from thresher.entities.training.settings import Settings
+
+HAUSA = [["a", "ranar", "28", "ga", "Agusta", "2018", "an", "ga", "28", "mutane"]] * 5
+WORDS = [word for words in HAUSA for word in words]
+
+
+@pytest.mark.parametrize("year", ["1500", "1999", "2099", "٢٠١٨", "२०१८"])
+def test_years_are_numbers_from_1500_to_2099_in_any_digits(year):
+    assert is_year(year)
+
+
+@pytest.mark.parametrize("other", ["1499", "2100", "218", "20180", "12:30", "2018-", "²⁰¹⁸", ""])
+def test_other_numbers_and_signs_are_no_years(other):
+    assert not is_year(other)
+
+
+def test_words_that_often_stand_beside_a_year_are_words_of_dates():
+    assert date_words(HAUSA) == {"agusta", "an"}
+    assert date_words(HAUSA[:4]) == frozenset()  # four times are too few
+    elsewhere = [["an", "ce", "haka"]] * 21
+    assert date_words([*HAUSA, *elsewhere]) == {"agusta"}  # five times of 26 are less than a fifth
+
+
+@given(st.lists(st.lists(st.sampled_from(["2018", "Mei", "mei", "5", "-"]), max_size=6)))
+def test_words_of_dates_are_counted_as_they_are_seen(sentences):
+    count = beside = 0
+    for words in sentences:
+        for i, word in enumerate(words):
+            count += word.casefold() == "mei"
+            near = [*words[max(0, i - 1) : i], *words[i + 1 : i + 2]]
+            beside += word.casefold() == "mei" and "2018" in near
+    expected = {"mei"} if beside >= 5 and beside >= 0.2 * count else set()
+    assert date_words(sentences) == expected
+
+
+def test_a_short_number_is_a_day_where_a_year_is_near():
+    found = DatePrior(frozenset({"agusta"})).opinions(HAUSA)[:10]
+    assert np.flatnonzero(found == 1).tolist() == [2, 4, 5, 8]
+    assert np.isnan(np.delete(found, [2, 4, 5, 8])).all()
+    alone = DatePrior(frozenset()).opinions([["28", "mutane", "a", "nan", "2018"], ["28"]])
+    assert np.isnan(alone[[0, 5]]).all()
+
+
+def test_dates_are_entities_only_if_one_says_so():
+    def opinions(**stated):
+        beliefs = Beliefs(priors=("casing",), **stated)
+        found = beliefs.opinions(HAUSA, WordStatistics.of(HAUSA), Settings())
+        return dict(zip(WORDS, found, strict=True))
+
+    assert opinions()["2018"] == opinions()["an"] == 0
+    stated = opinions(dates=True)
+    assert stated["2018"] == stated["an"] == stated["Agusta"] == stated["28"] == 1
+    assert stated["ranar"] == 0
+
+
+def test_where_dates_are_entities_numbers_are_possible_and_case_says_nothing_of_their_words():
+    options = {"ordinary": None, "not_names": frozenset()}
+    plain = Observer(**options)(HAUSA[:1])
+    dated = Observer(dates=frozenset({"agusta", "an"}), **options)(HAUSA[:1])
+    assert np.flatnonzero(dated.possible & ~plain.possible).tolist() == [2, 5, 8]
+    assert [plain.casing[i] for i in (4, 6)] == [Casing.CAPITAL, Casing.LOWER]
+    assert [dated.casing[i] for i in (4, 6)] == [Casing.SILENT, Casing.SILENT]

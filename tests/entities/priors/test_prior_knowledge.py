@@ -1,0 +1,108 @@
+"""What is believed of words, where capitals say nothing."""
+
+import numpy as np
+import pytest
+
+from thresher.entities.priors.cldr import cldr_names
+from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
+from thresher.entities.training.settings import Settings
+from thresher.errors import InputError
+
+SPREAD = [["ነው", "ቤት", "።"]] * PASSAGE
+TEXT = [*[["ከበደ", "ነው", "ቤት", "።"]] * 6, *SPREAD * 5, ["once", "in", "Oslo", "ነው"]]
+WORDS = [word for words in TEXT for word in words]
+SETTINGS = Settings(bursty_rate=0.05)
+
+
+def opinions(**beliefs):
+    found = Beliefs(**beliefs).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
+    return {word: found[i] for i, word in enumerate(WORDS)}
+
+
+def test_bursty_words_are_entities_and_words_that_are_everywhere_are_not():
+    found = opinions(priors=("burstiness",))
+    assert found["ከበደ"] == 1
+    assert found["ነው"] == found["ቤት"] == found["።"] == 0
+    assert np.isnan(found["once"])
+
+
+def test_capitals_tell_of_words_that_have_case():
+    found = opinions(priors=("burstiness", "casing"))
+    assert (found["ከበደ"], found["ነው"], found["Oslo"]) == (1, 0, 1)
+
+
+def test_known_names_are_surer_than_burstiness():
+    found = opinions(priors=("burstiness",), names={"ቤት"})
+    assert found["ቤት"] == 1
+    assert np.isnan(found["ከበደ"])
+    assert found["ነው"] == 0
+
+
+@pytest.mark.parametrize(
+    ("priors", "names", "alone"),
+    [
+        (["burstiness"], ["ቤት"], True),
+        (["burstiness", "contexts"], ["ቤት"], True),
+        (["burstiness"], [], False),
+        (["burstiness", "casing"], ["ቤት"], False),
+        ([], ["ቤት"], False),
+    ],
+)
+def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, names, alone):
+    assert Beliefs(priors=priors, names=frozenset(names)).names_alone is alone
+
+
+@pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
+def test_names_do_not_stand_alone_beside_stated_expectations(stated):
+    names = frozenset(["ቤት"])
+    assert not Beliefs(priors=("burstiness",), names=names, **stated).names_alone
+
+
+def test_words_are_known_however_they_are_written():
+    found = opinions(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
+    assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)
+
+
+def test_surprisal_has_to_come_from_somewhere():
+    with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
+        Beliefs(priors=("surprisal",))
+    surprisal = np.array([9.0 if word == "ቤት" else 1.0 for word in WORDS], dtype=np.float32)
+    found = opinions(priors=("surprisal",), surprisal=surprisal)
+    assert (found["ቤት"], found["ነው"]) == (1, 0)
+
+
+def test_an_unknown_prior_is_told_with_the_choices():
+    with pytest.raises(InputError, match=r"unknown prior 'luck'; choose from casing, .*burstiness"):
+        Beliefs(priors=("luck",))
+
+
+@pytest.mark.parametrize(
+    ("locale", "known", "unknown"),
+    [
+        ("am", {"ኬንያ", "ጀርመን"}, {"እና", "ዓለም", "ኮት"}),
+        ("sw", {"kenya", "ujerumani", "kiswahili"}, {"na", "visiwa", "dunia"}),
+    ],
+)
+def test_names_of_cldr_are_places_and_languages_of_one_word(locale, known, unknown):
+    names = cldr_names(locale)
+    assert known <= names
+    assert not unknown & names
+    assert all(name == name.casefold() and " " not in name for name in names)
+
+
+@pytest.mark.parametrize("locale", ["xx", "nonsense-tag", "!"])
+def test_a_language_that_cldr_does_not_know_is_an_error(locale):
+    with pytest.raises(InputError, match="CLDR has no language"):
+        cldr_names(locale)
+
+
+def test_a_name_is_a_name_even_if_listed_as_none():
+    beliefs = Beliefs(names=frozenset(["may"]))
+    assert "may" not in beliefs.not_names
+    assert "june" in beliefs.not_names
+
+
+def test_an_unknown_prior_names_the_choices():
+    with pytest.raises(InputError, match="unknown prior 'rare'; choose from casing"):
+        Beliefs(priors=("rare",))

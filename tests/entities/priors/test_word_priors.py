@@ -1,0 +1,191 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from thresher.entities.priors.casing import Casing, casing
+from thresher.entities.priors.word_priors import (
+    RARE,
+    CasingPrior,
+    ExpectationPrior,
+    LetterlessPrior,
+    RarityPrior,
+    RepetitionPrior,
+    WordListPrior,
+    first_opinion,
+)
+from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
+
+NAN = float("nan")
+# "rome" is capitalised 4 times of 5 where case speaks, "again" never, "ann" was seen twice.
+TEXT = [
+    *[["he", "saw", "Rome", "again"]] * 4,
+    ["he", "saw", "rome", "again"],
+    *[["they", "met", "Ann", "there"]] * 2,
+]
+STATISTICS = WordStatistics.of(TEXT)
+EVERY_PRIOR = [
+    CasingPrior(STATISTICS),
+    WordListPrior({"rome"}, 0.9),
+    LetterlessPrior(),
+    RepetitionPrior(STATISTICS, 0.4),
+    RarityPrior(STATISTICS, 0.3),
+    ExpectationPrior(STATISTICS, {"lower": 0.05}, selected=0.1),
+]
+
+
+def opinions(prior, sentence):
+    return prior.opinions([sentence.split()])
+
+
+# The whole family
+
+
+@pytest.mark.parametrize("prior", EVERY_PRIOR, ids=lambda prior: type(prior).__name__)
+def test_every_prior_gives_one_probability_or_nan_per_word(prior):
+    sentences = [["he", "saw", "Rome", "!"], [], ["no", "12", "@ann", "東京", ""]]
+    result = prior.opinions(sentences)
+    assert result.dtype == np.float32
+    assert result.shape == (9,)
+    spoken = result[~np.isnan(result)]
+    assert ((spoken >= 0) & (spoken <= 1)).all()
+
+
+@pytest.mark.parametrize(
+    "prior", [each for each in EVERY_PRIOR if not isinstance(each, ExpectationPrior)]
+)
+@pytest.mark.parametrize("sentences", [[], [[]]])
+def test_of_no_words_there_is_no_opinion(prior, sentences):
+    assert prior.opinions(sentences).shape == (0,)
+
+
+# Casing
+
+
+def test_capitals_that_grammar_does_not_force_are_entities_and_lower_case_is_not():
+    np.testing.assert_array_equal(
+        opinions(CasingPrior(STATISTICS), "he met Zoe near town"), [NAN, 0, 1, 0, 0]
+    )
+
+
+def test_where_case_says_nothing_the_word_s_own_rate_speaks():
+    result = opinions(CasingPrior(STATISTICS), "Rome was old")
+    np.testing.assert_allclose(result[0], 0.8, rtol=1e-6)
+    headline = opinions(CasingPrior(STATISTICS), "Again Rome Wins")
+    np.testing.assert_allclose(headline, [0, 0.8, NAN], rtol=1e-6)
+
+
+def test_a_word_seen_too_rarely_is_left_out_where_case_says_nothing():
+    assert np.isnan(opinions(CasingPrior(STATISTICS), "Ann was old")[0])
+
+
+def test_a_lower_case_word_that_is_mostly_capitalised_is_left_open():
+    result = opinions(CasingPrior(STATISTICS), "he saw rome again")
+    assert np.isnan(result[2])
+    assert result[3] == 0
+
+
+# The plain ones
+
+
+def test_a_word_list_speaks_of_its_words_in_any_case_and_of_no_other():
+    result = opinions(WordListPrior({"rome"}, 0.9), "ROME rome romes")
+    np.testing.assert_allclose(result, [0.9, 0.9, NAN], rtol=1e-6)
+
+
+def test_words_without_letters_and_addresses_are_no_entities():
+    result = opinions(LetterlessPrior(), "12 ! @ann http://a.b x1 東京")
+    np.testing.assert_array_equal(result, [0, 0, 0, 0, NAN, NAN])
+
+
+def test_rare_words_with_letters_have_the_rate_and_all_others_zero():
+    statistics = WordStatistics.of([["Ann", "saw"]] * RARE + [["saw", "77"]])
+    result = opinions(RarityPrior(statistics, 0.3), "ann zoe saw 77")
+    np.testing.assert_allclose(result, [0.3, 0.3, 0, 0], rtol=1e-6)
+
+
+def test_a_bursty_word_in_lower_case_has_the_rate():
+    filler = [["x", "y"]] * (PASSAGE * 3)
+    text = [*filler, ["the", "aspirin", "and", "Ann"], ["some", "aspirin", "by", "Ann"], *filler]
+    prior = RepetitionPrior(WordStatistics.of(text), 0.4)
+    result = prior.opinions(text)[2 * len(filler) :][:8]
+    np.testing.assert_allclose(result, [NAN, 0.4, NAN, NAN, NAN, 0.4, NAN, NAN], rtol=1e-6)
+    assert np.isnan(prior.opinions([["aspirin"], *filler, ["aspirin"]])).all()  # far apart
+
+
+# Stated expectations
+
+SENTENCES = [
+    ["he", "met", "Ann", "and", "Zoe", "there", "today"],
+    ["they", "saw", "rome", "and", "Rome", "again", "12"],
+]
+CAPITAL, LOWER = (
+    np.array([each is kind for words in SENTENCES for each in casing(words)])
+    for kind in (Casing.CAPITAL, Casing.LOWER)
+)
+
+
+def test_a_stated_rate_is_met_and_words_it_does_not_speak_of_are_undecided():
+    prior = ExpectationPrior(WordStatistics.of(SENTENCES), {"capitalised": 0.85})
+    result = prior.opinions(SENTENCES)
+    np.testing.assert_allclose(result[CAPITAL], 0.85, rtol=1e-5)
+    np.testing.assert_allclose(result[~CAPITAL], 0.5, rtol=1e-5)
+
+
+def test_the_overall_rate_alone_is_the_same_probability_for_every_word():
+    prior = ExpectationPrior(WordStatistics.of(SENTENCES), {}, selected=0.12)
+    np.testing.assert_allclose(prior.opinions(SENTENCES), 0.12, rtol=1e-5)
+
+
+def test_rates_and_the_overall_rate_are_met_together_and_log_odds_add_up():
+    rates = {"capitalised": 0.85, "lower": 0.1, "rare": 0.3}
+    statistics = WordStatistics.of(SENTENCES)
+    result = ExpectationPrior(statistics, rates, selected=0.3).opinions(SENTENCES)
+    rare = np.array(
+        [
+            any(map(str.isalpha, word)) and statistics.count[word.casefold()] <= 3
+            for words in SENTENCES
+            for word in words
+        ]
+    )
+    assert result[CAPITAL].mean() == pytest.approx(0.85, abs=1e-5)
+    assert result[LOWER].mean() == pytest.approx(0.1, abs=1e-5)
+    assert result[rare].mean() == pytest.approx(0.3, abs=1e-5)
+    assert result.mean() == pytest.approx(0.3, abs=1e-5)
+    columns = np.stack([CAPITAL, LOWER, rare, np.ones_like(rare)], axis=1).astype(float)
+    odds = np.log(result) - np.log1p(-result)
+    weights = np.linalg.lstsq(columns, odds, rcond=None)[0]
+    np.testing.assert_allclose(expit(columns @ weights), result, atol=1e-4)
+
+
+def test_an_unknown_feature_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match="'capital'; choose from capitalised, lower"):
+        ExpectationPrior(STATISTICS, {"capital": 0.5})
+
+
+# Together
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 0.5, 1.0, NAN]), min_size=4, max_size=4),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_the_first_prior_with_an_opinion_decides(columns):
+    class Fixed:
+        def __init__(self, column):
+            self.column = np.array(column, dtype=np.float32)
+
+        def opinions(self, sentences):
+            return self.column
+
+    result = first_opinion([Fixed(each) for each in columns], [["a", "b"], ["c", "d"]])
+    expected = [next((each[i] for each in columns if not np.isnan(each[i])), NAN) for i in range(4)]
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_no_prior_has_no_opinion():
+    assert np.isnan(first_opinion([], [["a", "b"]])).all()

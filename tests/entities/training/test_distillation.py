@@ -1,0 +1,240 @@
+"""A student with no transformer: where it starts, what it learns, and how it is kept."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from scipy.linalg import subspace_angles
+from sklearn.decomposition import PCA
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from thresher.encoders.static_encoder import StaticEncoder
+from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.signal_weights import Trust
+from thresher.entities.model import FinderModel
+from thresher.entities.model_card import card
+from thresher.entities.training import student as distil_model
+from thresher.entities.training.distillation import (
+    Distillation,
+    Student,
+    principal_components,
+    teach,
+)
+from thresher.entities.training.fit import SilentProgress
+from thresher.entities.training.heads import Head
+from thresher.errors import InputError
+from thresher.gates.features import Features
+from thresher.gates.selector import seeded_selector
+
+NAMES = ["anna", "boris", "chiara", "dmitri", "elena", "farid"]
+PLAIN = ["the", "child", "met", "saw", "called", "again", "then", "."]
+QUICK = Distillation(width=8, hidden=16, epochs=25, sentences_per_batch=32, learning_rate=0.02)
+
+
+class Teacher:
+    """An encoder that shows its tokens: one for each word, with a random vector."""
+
+    name, width, layer, device = "shown", 12, 1, torch.device("cpu")
+    common_words: frozenset[str] = frozenset({"the"})
+
+    def __init__(self) -> None:
+        ids = {word: number for number, word in enumerate(["?", *NAMES, *PLAIN])}
+        self.tokenizer = Tokenizer(models.WordLevel(ids, unk_token="?"))
+        self.tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        noise = torch.Generator().manual_seed(0)
+        self.inner = StaticEncoder(self.tokenizer, torch.randn(len(ids), 12, generator=noise))
+        self.inner.eval().requires_grad_(False)
+
+    def token_vectors(self):
+        return self.inner.vectors.detach()
+
+    def batch(self, sentences):
+        return self.inner.batch(sentences)
+
+    def encode(self, batch):
+        return self.inner.encode(batch)
+
+    def encode_gated(self, batch, gates=None):
+        return self.inner.encode_gated(batch, gates)
+
+
+@pytest.fixture(autouse=True)
+def as_few_steps_as_asked(monkeypatch):
+    monkeypatch.setattr(distil_model, "_LEAST_STEPS", 1)
+
+
+@pytest.fixture(scope="module")
+def teacher() -> Teacher:
+    return Teacher()
+
+
+@pytest.fixture(scope="module")
+def model() -> FinderModel:
+    """What a teacher knows beside its gates."""
+    head = Head(seeded_selector(0, 12, hidden=4, form="thresholded"), Trust(), 0.5)
+    origin = {"licence": "cc-by-sa-4.0", "sources": [["Old letters", "CC BY-SA 4.0"]]}
+    words = frozenset(PLAIN), frozenset(["the"])
+    return FinderModel("shown", 1, (head,), *words, learned_from=origin)
+
+
+def sentences(count: int = 160) -> list[list[str]]:
+    """A name is one after "met" alone: the same words elsewhere are none."""
+    chance = np.random.default_rng(0)
+    forms = [
+        lambda name: ["The", "child", "met", name, "again", "."],
+        lambda name: [name, "the", "child", "again", "."],
+        lambda name: ["then", "the", "child", "called", "."],
+    ]
+    return [forms[i % 3](str(chance.choice(NAMES)).capitalize()) for i in range(count)]
+
+
+def scores(rows) -> list[np.ndarray]:
+    return [
+        np.array([0.95 if i and words[i - 1] == "met" else 0.02 for i in range(len(words))], "f4")
+        for words in rows
+    ]
+
+
+def made(model, teacher, settings=QUICK) -> FinderModel:
+    text = sentences()
+    return distil_model.distilled(
+        model, teacher, text, scores(text), settings=settings, progress=SilentProgress()
+    )
+
+
+@pytest.fixture(scope="module")
+def student(model, teacher) -> EntityFinder:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distil_model, "_LEAST_STEPS", 1)
+        taught = made(model, teacher)
+    return EntityFinder(taught.static, taught)
+
+
+def test_token_vectors_begin_as_principal_components():
+    vectors = torch.randn(200, 10, generator=torch.Generator().manual_seed(1))
+    vectors = vectors * torch.arange(1, 11) + 5
+    ours = principal_components(vectors, 4).double().numpy()
+    theirs = PCA(4).fit_transform(vectors.double().numpy())
+    assert subspace_angles(ours, theirs).max() < 1e-4
+    assert np.square(ours).mean() == pytest.approx(1)
+    assert np.all(np.diff(ours.var(0)) < 0)
+    with pytest.raises(InputError, match=r"width must be at most the teacher's, 10; got 11"):
+        principal_components(vectors, 11)
+
+
+def test_a_student_learns_the_scores_of_its_teacher_from_context(student):
+    met, alone = student.gate_scores([["child", "met", "anna", "again"], ["anna", "the", "child"]])
+    np.testing.assert_allclose(met, [0.02, 0.02, 0.95, 0.02], atol=0.06)
+    np.testing.assert_allclose(alone, [0.02, 0.02, 0.02], atol=0.06)
+
+
+def test_teaching_ends_nearer_to_the_teacher(teacher):
+    text = sentences()
+    target = np.concatenate(scores(text))
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        student = Student.new(teacher, QUICK, form="thresholded")
+
+    def distance():
+        with torch.inference_mode():
+            return float(np.abs(student.gates(text).prob_open().numpy() - target).mean())
+
+    before = distance()
+    teach(student, text, scores(text), QUICK)
+    assert distance() < before / 5
+    assert not student.encoder.training
+
+
+def test_what_the_teacher_knew_beside_its_gates_is_kept(student, model):
+    taught = student.model
+    assert taught.ordinary == model.ordinary
+    assert taught.not_names == model.not_names
+    assert taught.features == Features()
+    assert taught.learned_from["teacher"]["encoder"] == "shown"
+    assert taught.learned_from["words"] == sum(map(len, sentences()))
+    assert "taught by a finder on `shown`" in card(taught)
+
+
+def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student):
+    told = card(student.model)
+    assert "\nlicense: cc-by-sa-4.0\n" in told
+    assert "| Old letters | CC BY-SA 4.0 |" in told
+
+
+def test_a_small_text_is_read_more_often(monkeypatch):
+    monkeypatch.setattr(distil_model, "_LEAST_STEPS", 500)
+    assert distil_model.long_enough(Distillation(epochs=4), 640).epochs == 50
+    assert distil_model.long_enough(Distillation(epochs=4), 64_000).epochs == 4
+
+
+def test_the_same_seed_gives_the_same_student_and_leaves_the_generator_alone(
+    teacher, model, tmp_path
+):
+    before = torch.random.get_rng_state()
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        made(model, teacher, Distillation(width=8, epochs=1, seed=seed)).write(tmp_path / name)
+    assert torch.equal(before, torch.random.get_rng_state())
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes(), file.name
+    weights = "encoder.safetensors"
+    assert (tmp_path / "a" / weights).read_bytes() != (tmp_path / "c" / weights).read_bytes()
+
+
+def test_a_saved_student_finds_the_same_and_needs_no_transformer(student, tmp_path):
+    student.save(tmp_path / "fast")
+    text = "The child met Chiara again. Anna the child again."
+    expected = [[span.text, span.score] for span in student.find(text)]
+    assert [name for name, _ in expected] == ["Chiara"]
+    code = (
+        "import json, sys; from thresher import EntityFinder; "
+        f"found = EntityFinder.load({str(tmp_path / 'fast')!r}, device='cpu').find({text!r}); "
+        "print(json.dumps([[s.text, s.score] for s in found])); "
+        "print('transformers' in sys.modules)"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert json.loads(told[0]) == [[name, pytest.approx(score)] for name, score in expected]
+    assert told[1] == "False"
+
+
+def test_a_model_that_lacks_its_encoder_is_incomplete(student, tmp_path):
+    student.save(tmp_path / "fast")
+    (tmp_path / "fast" / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match=r"is incomplete.*tokenizer\.json"):
+        EntityFinder.load(tmp_path / "fast")
+
+
+def test_a_finder_teaches_from_texts(teacher, model):
+    finder = EntityFinder(teacher, model)
+    texts = [" ".join(words) for words in sentences(80)]
+    with pytest.raises(InputError, match="several strings"):
+        finder.distill(texts[0])
+    with pytest.raises(InputError, match="11 words are too few to learn from"):
+        finder.distill(texts[:2])
+    student = finder.distill(texts, settings=QUICK)
+    ours, theirs = (np.concatenate(each.gate_scores(sentences(9))) for each in (student, finder))
+    assert np.corrcoef(ours, theirs)[0, 1] > 0.5
+
+
+def test_an_encoder_that_hides_its_tokens_cannot_teach(tiny, model):
+    finder = EntityFinder(tiny, model)
+    with pytest.raises(InputError, match="tiny does not show its tokens"):
+        Student.new(finder.encoder, QUICK, form="thresholded")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"width": 0}, "width must be at least 1; got 0"),
+        ({"vector_rate": 0}, "vector_rate must be above 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1.0"),
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong, told):
+    with pytest.raises(InputError, match=told):
+        Distillation(**wrong)

@@ -1,0 +1,386 @@
+import copy
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.entities.evaluation import word_average_precision
+from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
+from thresher.entities.training.loop import Corpus, steps_per_epoch, train
+from thresher.entities.training.settings import Settings
+from thresher.entities.training.state import (
+    COLLAPSED_ABOVE,
+    COLLAPSED_BELOW,
+    EpochReport,
+    TrainingState,
+)
+from thresher.errors import InputError
+from thresher.gates.features import Features
+from thresher.gates.objective import agreement
+from thresher.gates.selector import seeded_selector
+from thresher.gates.word_vectors import Units, cache_vectors
+from thresher.text.indexed_sentences import NumberedSentences
+
+QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8}
+TOY = {"hidden": 16, "sentences_per_batch": 10, "learning_rate": 1e-2, "contrast": 0.0}
+CONTRAST = {**QUICK, "contrast": 0.3, "contrast_share": 0.5}
+
+
+@pytest.fixture
+def corpus(tiny, tmp_path):
+    """Forty sentences of made-up words, each one different; the prior knows two thirds of them."""
+    rng = np.random.default_rng(0)
+    sentences = [
+        [f"s{i}", *(f"w{w}" for w in rng.integers(0, 50, size=rng.integers(1, 9)))]
+        for i in range(40)
+    ]
+    vectors = cache_vectors(tiny, sentences, tmp_path / "vectors.npy")
+    prior = rng.choice([0.0, 1.0, np.nan], size=len(vectors)).astype(np.float32)
+    tiny.read.clear()
+    return Corpus(sentences, vectors, prior, words_of(sentences))
+
+
+def words_of(sentences):
+    return Units.of(Features(), None, sentences)
+
+
+def trained(encoder, corpus, settings, **hooks):
+    state = TrainingState.new(settings, encoder.width, encoder.device)
+    train(state, encoder, corpus, settings, **hooks)
+    return state
+
+
+def weights_of(state):
+    return torch.cat(
+        [each.detach().flatten() for selector in state.selectors for each in selector.parameters()]
+    )
+
+
+def toy(prior, *, words=2000, width=8):
+    """Words in sentences of ten, with random vectors and the prior of a function of their labels.
+
+    The labels are what a vector's first number says, with a gap between the classes.
+    """
+    rng = np.random.default_rng(0)
+    labels = rng.random(words) < 0.2
+    vectors = rng.normal(size=(words, width)).astype(np.float16)
+    vectors[:, 0] = np.where(labels, 2, -2) + 0.3 * vectors[:, 0]
+    sentences = [["w"] * 10] * (words // 10)
+    opinions = prior(labels, rng).astype(np.float32)
+    return labels, Corpus(sentences, vectors, opinions, words_of(sentences))
+
+
+# The same seed, the same model
+
+
+@pytest.mark.parametrize("gates_at", ["input", "pool"])
+@pytest.mark.parametrize("form", ["thresholded", "stretched", "continuous"])
+def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, gates_at):
+    settings = Settings(**CONTRAST, form=form, gates_at=gates_at)
+    torch.manual_seed(1)
+    first = trained(tiny, corpus, settings)
+    torch.manual_seed(2)  # the global generator plays no part
+    np.random.seed(2)
+    assert torch.equal(weights_of(first), weights_of(trained(tiny, corpus, settings)))
+
+
+@pytest.mark.parametrize(
+    ("form", "gates_at", "total", "squares"),
+    [
+        ("thresholded", "input", 5.12772, 14.77986),
+        ("thresholded", "pool", 5.12668, 14.77655),
+        ("stretched", "input", 5.12709, 14.78772),
+        ("continuous", "pool", 5.12928, 14.77880),
+    ],
+)
+def test_with_every_switch_off_training_is_what_it_always_was(
+    tiny, corpus, form, gates_at, total, squares
+):
+    """Sums over the weights, as they were before there were switches."""
+    weights = weights_of(trained(tiny, corpus, Settings(**CONTRAST, form=form, gates_at=gates_at)))
+    assert float(weights.double().sum()) == pytest.approx(total, abs=2e-4)
+    assert float(weights.double().square().sum()) == pytest.approx(squares, abs=2e-4)
+
+
+def test_another_seed_gives_another_selector(tiny, corpus):
+    first, other = (trained(tiny, corpus, Settings(**CONTRAST, seed=seed)) for seed in (0, 1))
+    assert not torch.equal(weights_of(first), weights_of(other))
+
+
+@pytest.mark.parametrize("stop", [1, 2])
+@pytest.mark.parametrize("target", [None, 0.2])
+def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
+    tiny, corpus, stop, target
+):
+    settings = Settings(**CONTRAST, target_rate=target)
+    state = TrainingState.new(settings, tiny.width, tiny.device)
+    copies = []
+    train(
+        state,
+        tiny,
+        corpus,
+        settings,
+        after_epoch=lambda report: copies.append(copy.deepcopy(state)),
+    )
+    resumed = copies[stop - 1]
+    assert resumed.epoch == stop
+    assert not torch.equal(weights_of(resumed), weights_of(state))
+    reports = []
+    train(resumed, tiny, corpus, settings, after_epoch=reports.append)
+    assert [each.epoch for each in reports] == list(range(stop, settings.epochs))
+    assert torch.equal(weights_of(resumed), weights_of(state))
+    assert resumed.sparsity_weights == state.sparsity_weights
+    assert resumed.rate_errors == state.rate_errors
+
+
+@pytest.mark.parametrize("stop", [1, 4, 5, 8, 13])
+def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, stop):
+    """Of three epochs with five steps each; its state is written and read again."""
+    settings = Settings(**CONTRAST, target_rate=0.2)
+    path = tmp_path / "checkpoint"
+    straight = []
+    state = trained(tiny, corpus, settings, after_epoch=straight.append)
+
+    stopped = TrainingState.new(settings, tiny.width, tiny.device)
+    reports, steps = [], []
+
+    def after_step():
+        steps.append(None)
+        if len(steps) == stop:
+            save_checkpoint(path, stopped, "mark")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(stopped, tiny, corpus, settings, after_step=after_step, after_epoch=reports.append)
+    resumed = TrainingState.new(settings, tiny.width, tiny.device)
+    load_checkpoint(path, resumed, "mark")
+    assert (resumed.epoch, resumed.step) == ((stop - 1) // 5, (stop - 1) % 5 + 1)
+    more = []
+    train(
+        resumed,
+        tiny,
+        corpus,
+        settings,
+        after_step=lambda: more.append(None),
+        after_epoch=reports.append,
+    )
+    assert len(more) == 15 - stop
+    assert torch.equal(weights_of(resumed), weights_of(state))
+    assert reports == straight
+
+
+def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):
+    settings = Settings(**QUICK)
+    state = trained(tiny, corpus, settings)
+    before = weights_of(state)
+    train(state, tiny, corpus, settings)
+    assert torch.equal(weights_of(state), before)
+
+
+# What is read
+
+
+def test_every_sentence_is_read_once_an_epoch_in_batches_that_change(tiny, corpus):
+    settings = Settings(**{**CONTRAST, "contrast_share": 1.0, "sentences_per_batch": 7})
+    trained(tiny, corpus, settings)
+    steps = steps_per_epoch(len(corpus.sentences), settings)
+    assert len(tiny.read) == settings.epochs * steps == 3 * 6
+    epochs = [tiny.read[i : i + steps] for i in range(0, len(tiny.read), steps)]
+    everything = Counter(map(tuple, corpus.sentences))
+    for epoch in epochs:
+        assert max(map(len, epoch)) <= 7
+        assert Counter(tuple(words) for batch in epoch for words in batch) == everything
+    assert epochs[0] != epochs[1] != epochs[2]
+
+
+@pytest.mark.parametrize(("share", "least", "most"), [(0.0, 0, 0), (0.5, 1, 14), (1.0, 15, 15)])
+def test_the_encoder_reads_only_the_batches_that_have_the_contrast(
+    tiny, corpus, share, least, most
+):
+    trained(tiny, corpus, Settings(**{**CONTRAST, "contrast_share": share}))
+    assert least <= len(tiny.read) <= most
+
+
+def test_without_contrast_the_encoder_reads_nothing(tiny, corpus):
+    trained(tiny, corpus, Settings(**{**CONTRAST, "contrast": 0.0, "contrast_share": 1.0}))
+    assert tiny.read == []
+
+
+def test_steps_and_epochs_are_counted_and_terms_reported_by_name(tiny, corpus):
+    steps, reports = [], []
+    settings = Settings(**{**CONTRAST, "contrast_share": 1.0})
+    trained(
+        tiny,
+        corpus,
+        settings,
+        after_step=lambda: steps.append(1),
+        after_epoch=reports.append,
+    )
+    assert len(steps) == settings.epochs * steps_per_epoch(40, settings) == 15
+    assert [each.epoch for each in reports] == [0, 1, 2]
+    names = {"agreement", "rationale", "complement", "continuity", "sparsity"}
+    assert all(set(each.terms) == names for each in reports)
+    assert all(math.isfinite(value) for each in reports for value in each.terms.values())
+
+
+def test_the_first_report_of_one_batch_is_that_of_the_untrained_selector(tiny, corpus):
+    settings = Settings(hidden=16, epochs=1, sentences_per_batch=40, contrast=0.0, seed=5)
+    reports = []
+    trained(tiny, corpus, settings, after_epoch=reports.append)
+    selector = seeded_selector(5, tiny.width, hidden=16, form=settings.form)
+    gates = selector(torch.from_numpy(np.asarray(corpus.vectors, dtype=np.float32)))
+    expected = agreement(gates, torch.from_numpy(corpus.prior)).item()
+    assert reports[0].terms == {"agreement": pytest.approx(expected, rel=1e-5)}
+    assert reports[0].selected == (pytest.approx(gates.prob_open().mean().item(), rel=1e-5),)
+
+
+# What is learned
+
+
+def test_the_prior_is_learned_and_carried_to_words_it_says_nothing_about(tiny):
+    labels, corpus = toy(
+        lambda labels, rng: np.where(rng.random(len(labels)) < 0.5, labels, np.nan)
+    )
+    (selector,) = trained(tiny, corpus, Settings(**TOY, epochs=4)).selectors
+    with torch.inference_mode():
+        scores = selector(torch.from_numpy(corpus.vectors.astype(np.float32))).prob_open().numpy()
+    silent = np.isnan(corpus.prior)
+    gold = [[(i, i + 1) for i in np.flatnonzero(labels[silent])]]
+    assert word_average_precision(gold, [scores[silent]]) > 0.99
+
+
+ALONE = {"agreement": 0.0, "contrast": 1e-6, "complement": 0.0, "sparsity": 0.0, "continuity": 0.0}
+
+
+@pytest.mark.parametrize("gates_at", ["input", "pool"])
+@pytest.mark.parametrize(
+    ("weights", "term", "sign"),
+    [
+        ({"agreement": 1.0}, "agreement", -1),
+        ({"contrast": 1.0}, "rationale", -1),
+        ({"contrast": 1.0, "complement": 10.0}, "complement", +1),
+        ({"sparsity": 1.0}, "sparsity", -1),
+        ({"continuity": 1.0}, "continuity", -1),
+    ],
+)
+def test_each_weight_lowers_its_term_and_the_complement_is_raised(
+    tiny, corpus, gates_at, weights, term, sign
+):
+    options = {**QUICK, **ALONE, **weights, "epochs": 25, "gates_at": gates_at}
+    settings = Settings(**options, learning_rate=3e-2, contrast_share=1.0, temperature=0.2)
+    reports = []
+    trained(tiny, corpus, settings, after_epoch=reports.append)
+    assert sign * (reports[-1].terms[term] - reports[0].terms[term]) > 0.05
+
+
+@pytest.mark.parametrize("form", ["thresholded", "stretched"])
+@pytest.mark.parametrize(
+    ("target", "epochs", "reached"), [(None, 10, 0.5), (0.1, 20, 0.1), (0.3, 20, 0.3)]
+)
+def test_the_lagrangian_holds_the_rate_of_open_gates_at_its_target(
+    tiny, form, target, epochs, reached
+):
+    """The prior alone would open every second gate."""
+    _, corpus = toy(lambda labels, rng: np.full(len(labels), 0.5))
+    reports = []
+    settings = Settings(**TOY, form=form, epochs=epochs, target_rate=target)
+    trained(tiny, corpus, settings, after_epoch=reports.append)
+    assert reports[-1].selected == (pytest.approx(reached, abs=0.03),)
+
+
+def test_the_weight_of_sparsity_is_fixed_unless_there_is_a_target(tiny, corpus):
+    fixed, adapted = [], []
+    trained(tiny, corpus, Settings(**CONTRAST), after_epoch=fixed.append)
+    trained(tiny, corpus, Settings(**CONTRAST, target_rate=0.1), after_epoch=adapted.append)
+    assert {each.sparsity_weights for each in fixed} == {(Settings().sparsity,)}
+    assert adapted[0].sparsity_weights > (Settings().sparsity,)
+
+
+# Collapse
+
+
+def report_of(selected):
+    return EpochReport(epoch=0, terms={}, selected=(selected,), sparsity_weights=(0.0,))
+
+
+@pytest.mark.parametrize("selected", [0.0, COLLAPSED_BELOW / 2])
+def test_gates_closed_nearly_everywhere_are_reported(selected):
+    assert "closed nearly everywhere" in report_of(selected).collapsed
+
+
+@pytest.mark.parametrize("selected", [COLLAPSED_ABOVE + 0.01, 1.0])
+def test_gates_open_mostly_are_reported_with_their_share(selected):
+    message = report_of(selected).collapsed
+    assert "open mostly" in message
+    assert f"{selected:.1%}" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("selected", [COLLAPSED_BELOW, 0.2, COLLAPSED_ABOVE])
+def test_gates_that_choose_are_not_reported(selected):
+    assert report_of(selected).collapsed is None
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"), [(0.0, "closed nearly everywhere"), (1.0, "open mostly")]
+)
+def test_a_collapse_is_seen_while_training(tiny, prior, words):
+    _, corpus = toy(lambda labels, rng: np.full(len(labels), prior))
+    reports = []
+    trained(tiny, corpus, Settings(**TOY, epochs=15), after_epoch=reports.append)
+    assert words in reports[-1].collapsed
+
+
+def test_weights_that_no_float_holds_end_the_training(tiny, corpus):
+    with pytest.raises(InputError, match="the loss is no number any more in epoch 1: choose"):
+        trained(tiny, corpus, Settings(**{**CONTRAST, "contrast_share": 1.0, "contrast": 1e300}))
+
+
+def test_too_much_sparsity_against_no_prior_closes_every_gate(tiny, corpus):
+    silent = replace(corpus, prior=np.full_like(corpus.prior, np.nan))
+    reports = []
+    settings = Settings(
+        **{**CONTRAST, "contrast_share": 1.0, "epochs": 20}, learning_rate=0.1, sparsity=50.0
+    )
+    trained(tiny, silent, settings, after_epoch=reports.append)
+    assert reports[0].collapsed is None
+    assert "closed nearly everywhere" in reports[-1].collapsed
+
+
+# Input
+
+
+def test_vectors_and_opinions_must_be_one_per_word():
+    sentences = [["a", "b"], ["c"]]
+    vectors, opinions = np.zeros((3, 8), np.float16), np.zeros(2, np.float32)
+    with pytest.raises(ValueError, match="3 units, 3 vectors, 2 opinions"):
+        Corpus(sentences, vectors, opinions, words_of(sentences))
+
+
+def test_rows_are_where_the_words_of_sentences_are():
+    units = words_of([["a", "b"], [], ["c"]])
+    assert units.rows([2, 0]).tolist() == [2, 0, 1]
+    assert units.rows([1]).tolist() == []
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.data())
+def test_rows_are_the_range_of_each_sentence_one_after_another(lengths, data):
+    starts = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+    chosen = data.draw(st.lists(st.integers(0, len(lengths) - 1), min_size=1))
+    expected = [row for i in chosen for row in range(starts[i], starts[i + 1])]
+    assert words_of([["w"] * length for length in lengths]).rows(chosen).tolist() == expected
+
+
+def test_numbered_sentences_are_learned_from_like_any_others(corpus, tiny):
+    numbered = replace(corpus, sentences=NumberedSentences.of(corpus.sentences))
+    weights = []
+    for each in (corpus, numbered):
+        state = TrainingState.new(Settings(**CONTRAST), tiny.width, tiny.device)
+        train(state, tiny, each, Settings(**CONTRAST))
+        weights.append(weights_of(state))
+    assert torch.equal(*weights)

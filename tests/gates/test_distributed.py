@@ -1,0 +1,134 @@
+"""Two processes that train together do what one does: the same losses, gradients and weights."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from thresher.entities.training.loop import Corpus, train
+from thresher.entities.training.settings import Settings
+from thresher.entities.training.state import TrainingState
+from thresher.gates.distributed import ALONE, Processes
+from thresher.gates.features import Features
+from thresher.gates.objective import contrast
+from thresher.gates.word_vectors import Units, cache_vectors
+
+SETTINGS = Settings(
+    hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
+)
+# What each of the processes runs: this very file, with the encoder of its neighbour.
+SCRIPT = """
+import sys
+sys.path[:0] = [{here!r}]
+import conftest, test_processes
+test_processes.work({folder!r})
+"""
+
+
+def sentences() -> list[list[str]]:
+    rng = np.random.default_rng(0)
+    return [
+        [f"s{i}", *(f"w{w}" for w in rng.integers(0, 50, size=rng.integers(1, 9)))]
+        for i in range(30)  # the last batch has two sentences
+    ]
+
+
+def losses_and_gradient(encoder, processes: Processes, gates_at: str):
+    """Of a contrast of the whole batch, with respect to the words' gates."""
+    batch = encoder.batch(sentences()[:9])
+    start = torch.linspace(0.1, 0.9, batch.words, requires_grad=True)
+    rationale, complement = contrast(
+        encoder, batch, start * 1.0, temperature=0.1, gates_at=gates_at, processes=processes
+    )
+    (rationale - 0.5 * complement + start.square().mean()).backward()
+    processes.average([start])
+    return [rationale.item(), complement.item()], start.grad.tolist()
+
+
+def outcome(encoder, processes: Processes, folder: Path) -> dict:
+    path = folder / f"vectors-{processes.count}.npy"
+    vectors = cache_vectors(encoder, sentences(), path, processes=processes)
+    prior = np.random.default_rng(1).choice([0.0, 1.0, np.nan], size=len(vectors)).astype("f4")
+    corpus = Corpus(sentences(), vectors, prior, Units.of(Features(), encoder, sentences()))
+    state = TrainingState.new(SETTINGS, encoder.width, encoder.device)
+    reports = []
+    train(state, encoder, corpus, SETTINGS, after_epoch=reports.append, processes=processes)
+    return {
+        "contrast": {at: losses_and_gradient(encoder, processes, at) for at in ("input", "pool")},
+        "vectors": vectors.astype(float).tolist(),
+        "terms": [each.terms for each in reports],
+        "weights": [each.tolist() for each in state.selectors[0].parameters()],
+    }
+
+
+def work(folder: str) -> None:
+    """One of two processes, in their own interpreter."""
+    from conftest import TinyEncoder  # noqa: PLC0415
+
+    from thresher.gates.distributed import joined, these  # noqa: PLC0415
+
+    with joined("cpu") as device:
+        assert device == "cpu"
+        processes = these()
+        assert processes.count == 2
+        found = outcome(TinyEncoder(), processes, Path(folder))
+        (Path(folder) / f"{processes.rank}.json").write_text(json.dumps(found), encoding="utf-8")
+    assert these() == ALONE
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """What each of two processes found."""
+    pytest.importorskip("accelerate")
+    folder = tmp_path_factory.mktemp("together")
+    script = folder / "script.py"
+    here = str(Path(__file__).parent)
+    script.write_text(SCRIPT.format(here=here, folder=str(folder)), encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    subprocess.run(
+        [*command, "--nproc_per_node", "2", str(script)],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    return [json.loads((folder / f"{rank}.json").read_bytes()) for rank in (0, 1)]
+
+
+def flat(values) -> list[float]:
+    if isinstance(values, dict):
+        values = list(values.values())
+    return [x for each in values for x in flat(each)] if isinstance(values, list) else [values]
+
+
+@pytest.mark.parametrize("figures", ["contrast", "vectors", "terms", "weights"])
+def test_two_processes_find_what_one_finds(together, tiny, tmp_path, figures):
+    alone = json.loads(json.dumps(outcome(tiny, ALONE, tmp_path)))[figures]
+    for each in together:
+        np.testing.assert_allclose(flat(each[figures]), flat(alone), rtol=2e-4, atol=2e-6)
+    assert together[0][figures] == together[1][figures]
+
+
+def test_the_gradient_is_that_of_all_negatives(tiny):
+    """It differs from what a process that kept to its own sentences would find."""
+    _, whole = losses_and_gradient(tiny, ALONE, "input")
+    batch = tiny.batch(sentences()[:9])
+    start = torch.linspace(0.1, 0.9, batch.words, requires_grad=True)
+    total = torch.zeros(())
+    for low, high in ((0, 4), (4, 9)):
+        own = tiny.batch(sentences()[low:high])
+        words = slice(sum(map(len, sentences()[:low])), sum(map(len, sentences()[:high])))
+        rationale, complement = contrast(tiny, own, start[words] * 1.0, temperature=0.1)
+        total = total + (rationale - 0.5 * complement) * (high - low) / 9
+    (total + start.square().mean()).backward()
+    assert np.abs(np.array(whole) - start.grad.numpy()).max() > 1e-3
+
+
+@pytest.mark.parametrize("things", [0, 1, 2, 7, 256])
+def test_shares_cover_everything_once(things):
+    bounds = [Processes(rank, 3).share(things) for rank in range(3)]
+    assert [i for low, high in bounds for i in range(low, high)] == list(range(things))

@@ -1,0 +1,105 @@
+import importlib.util
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional
+
+from thresher.lm.losses.hugging_face import trainer_loss
+from thresher.lm.losses.selfish import selfish_cross_entropy
+
+LOGITS = torch.randn(2, 5, 7, generator=torch.Generator().manual_seed(0))
+LABELS = torch.tensor([[1, 2, 3, -100, -100], [4, 5, 6, 0, 1]])
+
+
+def test_logits_answer_for_the_next_label():
+    expected = selfish_cross_entropy(
+        LOGITS[:, :-1].flatten(0, 1), LABELS[:, 1:].flatten(), margin=2.0
+    )
+    torch.testing.assert_close(trainer_loss(2.0)({"logits": LOGITS}, LABELS), expected)
+    torch.testing.assert_close(trainer_loss(2.0)((LOGITS, "cache"), LABELS), expected)
+
+
+def test_a_masked_model_answers_for_its_own_labels():
+    expected = selfish_cross_entropy(LOGITS.flatten(0, 1), LABELS.flatten(), margin=2.0)
+    measured = trainer_loss(2.0, shift=False)({"logits": LOGITS}, LABELS)
+    torch.testing.assert_close(measured, expected)
+
+
+@pytest.mark.parametrize("items", [12, torch.tensor(12)])
+def test_accumulated_batches_share_one_count(items):
+    loss = trainer_loss(2.0)
+    together = loss({"logits": LOGITS}, LABELS, num_items_in_batch=items)
+    halves = [loss((LOGITS[i, None],), LABELS[i, None], items) for i in range(2)]
+    torch.testing.assert_close(together, sum(halves))
+
+
+def test_half_precision_is_widened_as_transformers_does():
+    half = LOGITS.bfloat16()
+    measured = trainer_loss(2.0, label_smoothing=0.1)({"logits": half}, LABELS)
+    expected = trainer_loss(2.0, label_smoothing=0.1)({"logits": half.float()}, LABELS)
+    torch.testing.assert_close(measured, expected, rtol=0, atol=0)
+
+
+def test_an_infinite_margin_is_the_loss_of_transformers():
+    loss_utils = pytest.importorskip("transformers.loss.loss_utils")
+    for items in (None, 12):
+        expected = loss_utils.ForCausalLMLoss(LOGITS, LABELS, 7, num_items_in_batch=items)
+        measured = trainer_loss(math.inf)({"logits": LOGITS}, LABELS, items)
+        torch.testing.assert_close(measured, expected)
+
+
+def test_the_trainer_takes_it(tmp_path):
+    """A step over accumulated batches moves the weights as the loss written out by hand does."""
+    pytest.importorskip("accelerate")
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=11, n_positions=8, n_embd=8, n_layer=1, n_head=1, bos_token_id=0, eos_token_id=0,
+        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
+    )  # fmt: skip
+    model = transformers.GPT2LMHeadModel(config)
+    by_hand = transformers.GPT2LMHeadModel(config)
+    by_hand.load_state_dict(model.state_dict())
+    tokens = torch.randint(11, (4, 8))
+    labels = tokens.clone()
+    labels[:, 0] = -100  # never predicted; versions of transformers differ in counting it
+    examples = [{"input_ids": i, "labels": j} for i, j in zip(tokens, labels, strict=True)]
+    arguments = transformers.TrainingArguments(
+        output_dir=str(tmp_path), use_cpu=True, max_steps=1, per_device_train_batch_size=2,
+        gradient_accumulation_steps=2, learning_rate=0.1, optim="sgd", lr_scheduler_type="constant",
+        max_grad_norm=0.0, report_to=[], save_strategy="no", disable_tqdm=True, logging_steps=1,
+        dataloader_pin_memory=False,
+    )  # fmt: skip
+    trainer = transformers.Trainer(
+        model, arguments, train_dataset=examples, compute_loss_func=trainer_loss(0.1)
+    )
+    trainer.train()
+    logits = by_hand(tokens).logits[:, :-1]
+    loss = selfish_cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), margin=0.1)
+    loss.backward()
+    with torch.no_grad():
+        for parameter in by_hand.parameters():
+            parameter.sub_(0.1 * parameter.grad)
+    for trained, expected in zip(model.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(trained, expected)
+    assert trainer.state.log_history[0]["loss"] == pytest.approx(loss.item(), rel=1e-3)
+    plain = functional.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+    assert loss < plain - 0.01
+
+
+def test_the_example_runs_and_learns(capsys, monkeypatch):
+    pytest.importorskip("accelerate")
+    path = Path(__file__).parents[2] / "examples" / "trainer_margin_loss.py"
+    spec = importlib.util.spec_from_file_location("trainer_margin_loss", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    monkeypatch.setattr(example, "STEPS", 60)
+    example.main()
+    losses = [float(each) for each in re.findall(r": ([\d.]+) nats", capsys.readouterr().out)]
+    assert len(losses) == 2
+    assert losses[0] != losses[1]
+    characters = len(set(path.with_name("harbour.txt").read_text(encoding="utf-8")))
+    assert max(losses) < math.log(characters) - 0.5
