@@ -17,7 +17,7 @@ from benchmarks.entities import RESULTS
 from benchmarks.speed_rows import DISTILLED
 from benchmarks.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
-from thresher.encoders.protocol import EightBitEncoder
+from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
@@ -103,7 +103,7 @@ def write_student() -> None:
 def _ranges(model: FinderModel) -> dict[str, Tensor]:
     """How large the encoder's numbers get on raw text, so that it can read in eight bits."""
     encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
-    assert isinstance(encoder, EightBitEncoder)
+    assert isinstance(encoder, Int8Encoder)
     return encoder.input_ranges([words for words in raw_english() if words][::_EVERY])
 
 

@@ -37,8 +37,8 @@ from thresher.entities.evaluation import span_counts, word_average_precision, wo
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate, best_threshold
 from thresher.entities.priors.casing import is_capitalised
-from thresher.entities.priors.prior_knowledge import Beliefs
-from thresher.entities.training.settings import Settings
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.training.settings import EntitySettings
 from thresher.lm.tokens.factory import WordPairs
 from thresher.lm.training.fit import fit_language_model
 
@@ -67,7 +67,7 @@ class Row:
     priors: tuple[str, ...] = ()
     names: bool = False
     dates: bool = False
-    contrast: float = Settings.contrast
+    contrast: float = EntitySettings.contrast
     together: bool = False
     languages: Sequence[str] = LANGUAGES
 
@@ -141,8 +141,10 @@ class Job:
         finder = EntityFinder.fit_words(
             text,
             encoder=encoder,
-            settings=Settings(seed=self.seed, contrast=row.contrast),
-            beliefs=Beliefs(priors=row.priors, names=names, dates=row.dates, surprisal=surprisal),
+            settings=EntitySettings(seed=self.seed, contrast=row.contrast),
+            beliefs=PriorKnowledge(
+                priors=row.priors, names=names, dates=row.dates, surprisal=surprisal
+            ),
         )
         seconds = time.perf_counter() - started
         judged = finder.read(raw_sentences(self.language)[-JUDGED_ON:])

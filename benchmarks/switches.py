@@ -41,11 +41,11 @@ from thresher.encoders import Encoder
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.text_finder import Document
 from thresher.entities.model import FinderModel
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import conclude, long_enough
 from thresher.entities.training.loop import Corpus, train
 from thresher.entities.training.raw_text import RawText
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
@@ -165,7 +165,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
 
 
 def _trained(
-    encoder: Encoder, corpus: Corpus, settings: Settings
+    encoder: Encoder, corpus: Corpus, settings: EntitySettings
 ) -> tuple[list[Selector], list[EpochReport]]:
     settings = long_enough(settings, len(corpus.sentences))
     width = settings.features.width(encoder)
@@ -267,8 +267,8 @@ def run(bench: Bench, pending: list[Job], jobs: int) -> None:
 
 def _read_raw_text(bench: Bench, rows: list[Row], common: frozenset[str]) -> None:
     """What the rows believe of the raw text; they differ in their priors alone."""
-    settings = Settings()
-    text = RawText.of(bench.sentences, Beliefs(), settings, common=common)
+    settings = EntitySettings()
+    text = RawText.of(bench.sentences, PriorKnowledge(), settings, common=common)
     for row in rows:
         key = tuple(row.beliefs.priors)
         if key not in bench.raw:

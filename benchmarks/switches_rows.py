@@ -13,12 +13,12 @@ from thresher.entities.baselines import (
     rarity_scores,
 )
 from thresher.entities.finding.text_finder import Document
-from thresher.entities.priors.prior_knowledge import Beliefs
-from thresher.entities.training.settings import Settings
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.training.settings import EntitySettings
 from thresher.gates.variants import DualModels, FourierFilter
 
 BASELINE_RATE = 0.1  # the share of words of raw text that a baseline's threshold selects
-_NO_PRIOR = Beliefs(priors=("none",))
+_NO_PRIOR = PriorKnowledge(priors=("none",))
 _ALONE = {"contrast": 1.0, "contrast_share": 0.3, "target_rate": 0.12}
 
 
@@ -28,10 +28,10 @@ class Row:
 
     group: str
     changes: dict[str, Any] = field(default_factory=dict)
-    beliefs: Beliefs = field(default_factory=Beliefs)
+    beliefs: PriorKnowledge = field(default_factory=PriorKnowledge)
 
-    def settings(self, seed: int) -> Settings:
-        return Settings(seed=seed, **self.changes)
+    def settings(self, seed: int) -> EntitySettings:
+        return EntitySettings(seed=seed, **self.changes)
 
 
 def _filter(kind: str, cutoff: float, upper: float = 1.0) -> dict[str, Any]:

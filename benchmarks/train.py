@@ -20,8 +20,8 @@ from benchmarks.data import ROOT, raw_english
 from thresher.encoders import DEFAULT_ENCODER, Encoder, load_encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.finder import EntityFinder
-from thresher.entities.priors.prior_knowledge import Beliefs
-from thresher.entities.training.settings import Settings
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.training.settings import EntitySettings
 
 TIMES = ROOT / "benchmarks" / "results" / "training"
 
@@ -31,7 +31,7 @@ class Row:
     """One way to train a finder; `layer` is the encoder's usual one unless it is told."""
 
     settings: dict[str, Any] = field(default_factory=dict)
-    beliefs: Beliefs = field(default_factory=Beliefs)
+    beliefs: PriorKnowledge = field(default_factory=PriorKnowledge)
     layer: int | None = None
 
 
@@ -39,10 +39,10 @@ BUILT_IN = "built in"
 ROWS = {
     BUILT_IN: Row({"contrast_share": 0.5}, layer=3),
     "default": Row(),
-    "no word list": Row(beliefs=Beliefs(not_names=frozenset())),
+    "no word list": Row(beliefs=PriorKnowledge(not_names=frozenset())),
     "no contrast": Row({"contrast": 0.0}),
     "more contrast": Row({"contrast_share": 0.5}),
-    "no repetition": Row(beliefs=Beliefs(priors=("casing",))),
+    "no repetition": Row(beliefs=PriorKnowledge(priors=("casing",))),
 }
 
 
@@ -62,7 +62,7 @@ def train_row(
     finder = EntityFinder.fit_words(
         sentences,
         encoder=encoder,
-        settings=Settings(seed=seed, **row.settings),
+        settings=EntitySettings(seed=seed, **row.settings),
         beliefs=row.beliefs,
     )
     seconds = time.perf_counter() - started

@@ -9,7 +9,7 @@ compounds that are neither in the text nor in the list, beside what the built-in
 
 from pathlib import Path
 
-from thresher import Beliefs, EntityFinder, Settings, read_texts
+from thresher import EntityFinder, EntitySettings, PriorKnowledge, read_texts
 
 HERE = Path(__file__).parent
 NOTE = (
@@ -23,7 +23,9 @@ def main() -> None:
     """Learn, and compare."""
     notes = [document.text for document in read_texts(HERE / "lab-notes.txt")]
     known = frozenset((HERE / "compounds.txt").read_text(encoding="utf-8").split())
-    own = EntityFinder.fit(notes, settings=Settings(contrast=0), beliefs=Beliefs(names=known))
+    own = EntityFinder.fit(
+        notes, settings=EntitySettings(contrast=0), beliefs=PriorKnowledge(names=known)
+    )
     built_in = EntityFinder.default()
 
     print(NOTE, end="\n\n")

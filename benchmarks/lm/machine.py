@@ -45,7 +45,7 @@ class Machine:
         }
 
     def prepare(self, *, threads: int | None = None) -> None:
-        """Settings of torch that hold for the whole process."""
+        """EntitySettings of torch that hold for the whole process."""
         if threads is not None:
             torch.set_num_threads(threads)
         torch.set_float32_matmul_precision("high")  # TF32, where there is such a thing

@@ -22,7 +22,7 @@ from benchmarks.lm.rows import Result, Row, write_result
 from benchmarks.lm.training import new_state, parameters
 from thresher.lm.output_layers import OutputModule, output_layer
 from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 
 VOCABULARIES = (4096, 16_384, 65_536, 262_144)
 
@@ -170,8 +170,8 @@ def output_layers(machine: Machine, quick: bool) -> Result:
     }
 
 
-def _settings(row: Row, machine: Machine) -> TrainingSettings:
-    return TrainingSettings(**dict(row.settings) | {"precision": machine.precision})
+def _settings(row: Row, machine: Machine) -> LanguageModelSettings:
+    return LanguageModelSettings(**dict(row.settings) | {"precision": machine.precision})
 
 
 def _state(row: Row, text: Corpus, machine: Machine) -> TrainingState:

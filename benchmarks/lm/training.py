@@ -16,7 +16,7 @@ from thresher.lm.reports.frequency_groups import group_means, popularity_groups
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.reports.report import efficiency
 from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 EVALUATED = 8192  # tokens at a time, whatever the batch of training
@@ -31,7 +31,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
     best on validation, and the temperature that was best there   validation: the same on validation
     """
     given: dict[str, Any] = {"roles": False, "precision": machine.precision, **row.settings}
-    settings = TrainingSettings(**given | {"seed": seed})
+    settings = LanguageModelSettings(**given | {"seed": seed})
     state = new_state(row, corpus, settings, machine)
     data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts, corpus.parts)
     final: dict[str, Any] = {}
@@ -68,7 +68,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
 
 
 def new_state(
-    row: Row, corpus: Corpus, settings: TrainingSettings, machine: Machine
+    row: Row, corpus: Corpus, settings: LanguageModelSettings, machine: Machine
 ) -> TrainingState:
     """A model at the start of its training."""
     architecture = Architecture(corpus.vocabulary, Shape(**row.shape), row.output, row.tied)
@@ -86,7 +86,7 @@ def parameters(model: torch.nn.Module) -> int:
 def _tests(
     model: LanguageModel,
     corpus: Corpus,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     temperatures: dict[str, float],
 ) -> dict[str, Any]:
     return {
@@ -101,7 +101,7 @@ def _tests(
 def _evaluated(
     model: LanguageModel,
     ids: Tensor,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     temperature: float,
     byte_count: int | None = None,
 ) -> Evaluation:

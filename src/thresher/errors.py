@@ -1,24 +1,55 @@
-"""The one exception that is meant to be read by users, and what its messages have in common."""
+"""Exceptions whose one-line messages are written for users, and helpers to raise them."""
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 
-Report = Callable[[str], None]  # is told, in one line, of what had to be passed over
+WarningHandler = Callable[[str], None]  # receives one line about input that had to be skipped
 
 
-class InputError(ValueError):
-    """What the user gave cannot be used; the message is one line that can be shown as it is."""
+class ThresherError(Exception):
+    """Base class of all errors whose message is one line that can be shown as it is.
+
+    A message names Python arguments in backquotes (`target_rate`); the command line replaces
+    them by its flags (--target-rate).
+    """
 
 
-def refuse(problem: str) -> None:
-    """The `Report` of those who want nothing passed over."""
-    raise InputError(problem)
+class InputError(ThresherError, ValueError):
+    """A file, text, option or argument given by the user cannot be used."""
 
 
-_NEAR = 0.7  # of a word in common; less is a common ending, as in missing.txt and long.txt
+class TrainingError(ThresherError, RuntimeError):
+    """Training failed although its input was valid, for example because the loss became NaN."""
+
+
+class WorkerError(ThresherError, RuntimeError):
+    """A worker process or a remote actor died or failed."""
+
+
+def raise_input_error(message: str) -> None:
+    """Raise `InputError(message)`: the `WarningHandler` that allows nothing to be skipped."""
+    raise InputError(message)
+
+
+@contextlib.contextmanager
+def os_errors_as_input_errors(action: str) -> Iterator[None]:
+    """Turn an OSError into an InputError that says which action failed and why.
+
+    >>> with os_errors_as_input_errors(f"cannot write {path}"):
+    ...     path.write_bytes(content)
+    InputError: cannot write model/config.json: No space left on device
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{action}: {error.strerror or error}") from error
+
+
+_SIMILARITY = 0.7  # below this, two names often share no more than an ending such as ".txt"
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """The end of a message about a word that is none of the choices: the one that is near."""
-    near = get_close_matches(word, list(choices), n=1, cutoff=_NEAR)
-    return f"; did you mean {near[0]}?" if near else ""
+    """Return "; did you mean …?" with the most similar choice, or "" if none is similar."""
+    similar = get_close_matches(word, list(choices), n=1, cutoff=_SIMILARITY)
+    return f"; did you mean {similar[0]}?" if similar else ""

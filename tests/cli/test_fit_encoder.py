@@ -15,7 +15,7 @@ from thresher.encoders import training as from_text
 from thresher.encoders.loading import load_encoder
 from thresher.encoders.training import SIZES
 from thresher.errors import InputError
-from thresher.gates.distributed import Processes
+from thresher.gates.distributed import ProcessGroup
 
 QUICK = ["--epochs", "1", "--contrast", "0"]
 AMHARIC = "አቶ ከበደ ወደ ኬንያ ሄዱ። ወይዘሮ አልማዝ ከጋና መጡ። የኬንያ ፓርቲ በጋና ነው። "
@@ -101,8 +101,8 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
 def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
     monkeypatch.setattr("thresher.cli.entities.fit.stored_sentences", lambda *_: nullcontext(mixed))
-    monkeypatch.setattr("thresher.gates.distributed.these", lambda: Processes(rank, 2))
-    monkeypatch.setattr(Processes, "wait", lambda _: None)
+    monkeypatch.setattr("thresher.gates.distributed.these", lambda: ProcessGroup(rank, 2))
+    monkeypatch.setattr(ProcessGroup, "wait", lambda _: None)
     monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))
     monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)

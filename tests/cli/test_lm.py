@@ -14,9 +14,9 @@ from thresher.cli.lm import options as lm_options
 from thresher.cli.lm.progress import state
 from thresher.lm.output_layers.choices import BY_FREQUENCY, BY_WEIGHT_ALONE
 from thresher.lm.tokens.factory import KINDS
-from thresher.lm.trained_model import LearnedModel
-from thresher.lm.training.loop import Progress
-from thresher.lm.training.settings import PRECISIONS, TrainingSettings
+from thresher.lm.trained_model import TrainedLanguageModel
+from thresher.lm.training.loop import TrainingProgress
+from thresher.lm.training.settings import PRECISIONS, LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 SMALL = "--width 16 --heads 2 --layers 1 --context 16 --batch 4".split()
@@ -53,7 +53,7 @@ def test_a_trained_model_is_told_in_one_line(novel, tmp_path, run):
     folder = tmp_path / "my-lm"
     told = run("lm", "train", novel, "-o", folder, *QUICK)
     assert (told.status, told.err) == (0, "")
-    learned = LearnedModel.read(folder)
+    learned = TrainedLanguageModel.read(folder)
     assert told.out.startswith(f"{folder}: ")
     assert f"loss {learned.test.loss:.4f} nats" in told.out
     assert told.out.count("\n") == 1
@@ -74,7 +74,7 @@ def test_the_options_reach_the_model(novel, tmp_path, run):
     more = ["--untied", "--no-embedding-decay", "--seed", 3, "--dropout", 0.1]
     told = run("lm", "train", novel, "-o", folder, *QUICK, *options, *more, "--json")
     summary = json.loads(told.out)
-    learned = LearnedModel.read(folder)
+    learned = TrainedLanguageModel.read(folder)
     assert (summary["tokens"], summary["vocabulary"]) == ("bpe", 280)
     assert summary["parameters"] == sum(p.numel() for p in learned.model.parameters())
     assert summary["test"]["loss"] == learned.test.loss
@@ -91,12 +91,14 @@ def test_half_a_surrogate_pair_is_read_as_a_question_mark(novel, tmp_path, run):
     record = {"text": f"\ud800{novel.read_text(encoding='utf-8')}"}
     path.write_text(json.dumps(record), encoding="utf-8")
     assert run("lm", "train", path, "-o", tmp_path / "lm", *QUICK).status == 0
-    assert "?" in LearnedModel.read(tmp_path / "lm").tokens.names
+    assert "?" in TrainedLanguageModel.read(tmp_path / "lm").tokens.names
 
 
 def test_a_margin_changes_what_is_learned(novel, lm, tmp_path, run):
     run("lm", "train", novel, "-o", tmp_path / "other", *QUICK, "--margin", 0)
-    one, two = (LearnedModel.read(folder).model.embedding for folder in (lm, tmp_path / "other"))
+    one, two = (
+        TrainedLanguageModel.read(folder).model.embedding for folder in (lm, tmp_path / "other")
+    )
     assert not torch.equal(one, two)
 
 
@@ -149,12 +151,12 @@ def test_a_loss_that_is_no_number_leaves_the_best_model_behind(novel, tmp_path, 
     assert answer.status == 1
     assert "training loss is nan by step 20; a lower learning rate may help" in answer.complaint
     assert f"the best model until then, of step 10, is in {tmp_path / 'my-lm'}" in answer.complaint
-    assert LearnedModel.read(tmp_path / "my-lm").model.embedding.isfinite().all()
+    assert TrainedLanguageModel.read(tmp_path / "my-lm").model.embedding.isfinite().all()
 
 
 def test_eval_shows_what_was_measured_after_training(lm, run):
     told = run("lm", "eval", lm)
-    test = LearnedModel.read(lm).test
+    test = TrainedLanguageModel.read(lm).test
     assert told.status == 0
     for row in ("loss", "perplexity at T", "bits per byte", "accuracy", "loss of ranks 1-10"):
         assert re.search(rf"^ *{row} +[\d.]+ *$", told.out, re.MULTILINE), row
@@ -289,12 +291,14 @@ def test_choices_and_defaults_are_those_of_the_library():
         info = getattr(getattr(lm_options, name), "__metadata__", [None])[0]
         if found := re.search(r"by\s+default ([\d.]+)\.", getattr(info, "help", None) or ""):
             told[re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()] = float(found[1])
-    defaults = {each.name: each.default for each in (*fields(Shape), *fields(TrainingSettings))}
+    defaults = {
+        each.name: each.default for each in (*fields(Shape), *fields(LanguageModelSettings))
+    }
     assert told.pop("length") == lm_options.DEFAULT_LENGTH
     assert told == {name: defaults[name] for name in told}
     assert len(told) == 10
 
 
 def test_progress_is_told_in_a_few_words():
-    told = state(Progress(100, 2000, 2.3456, 51234.5, 3723.4))
+    told = state(TrainingProgress(100, 2000, 2.3456, 51234.5, 3723.4))
     assert told == "loss 2.346  51,234 tokens/s  1:02:03 left"

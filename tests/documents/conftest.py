@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from thresher import EntityFinder
 from thresher.cli import main
 from thresher.encoders.training import SIZES, Size
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 from thresher.text import to_label_studio
 from thresher.web.app import create_app
@@ -40,7 +40,7 @@ QUICK = {
 
 TINY = Size(
     Shape(width=16, layers=1, heads=1, context=16, causal=False),
-    TrainingSettings(steps=2, batch=2, evaluate_every=1, roles=False),
+    LanguageModelSettings(steps=2, batch=2, evaluate_every=1, roles=False),
 )
 
 

@@ -7,12 +7,12 @@ from transformers import BertConfig, BertModel
 from thresher.encoders.bert import Bert
 from thresher.encoders.int8_bert import EightBitBert
 from thresher.encoders.int8_linear import input_ranges
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.packing import encoded_in_rows
 from thresher.encoders.padding import padded_batch
 
 LAYERS = 2
-pytestmark = pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+pytestmark = pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
 
 
 @pytest.fixture(params=["ordinary", "some channels too large"])
@@ -45,20 +45,20 @@ def read(bert, batch):
     return bert(bert.words[batch.ids], batch.mask, layers=LAYERS)
 
 
-def in_eight_bits(bert, batch):
+def to_int8(bert, batch):
     return EightBitBert(bert, input_ranges(bert, lambda: read(bert, batch)), layers=LAYERS)
 
 
 def test_vectors_are_those_of_single_precision_to_about_two_digits(exact, batch):
     expected, inside = read(exact, batch), batch.mask.bool()
-    fast = in_eight_bits(exact, batch)
+    fast = to_int8(exact, batch)
     got = encoded_in_rows(fast, batch, width=96)
     error = (got - expected)[inside].norm() / expected[inside].norm()
     assert 0 < error < 0.02
 
 
 def test_a_text_does_not_depend_on_those_beside_it(exact, batch):
-    fast = in_eight_bits(exact, batch)
+    fast = to_int8(exact, batch)
     alone = padded_batch([batch.ids[1, :31].tolist()], [list(range(31))], range(1), [31], pad=0)
     together = encoded_in_rows(fast, batch, width=96)[1, :31]
     # Sums in another order may round to another integer, and no more.
@@ -69,6 +69,6 @@ def test_a_text_does_not_depend_on_those_beside_it(exact, batch):
 
 def test_single_precision_stays_as_it_was(exact, batch):
     before = read(exact, batch)
-    fast = in_eight_bits(exact, batch)
+    fast = to_int8(exact, batch)
     encoded_in_rows(fast, batch, width=96)
     assert torch.equal(read(exact, batch), before)

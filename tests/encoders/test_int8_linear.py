@@ -6,9 +6,9 @@ from torch import nn
 from torch.nn import functional
 
 from thresher.encoders.int8_linear import EightBitLinear, Integers, factors, input_ranges, pieces
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 
-can = pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+can = pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def range_of(x):
     return torch.stack([x.amin(0), x.amax(0)])
 
 
-def in_eight_bits(linear, x, factors=factors):
+def to_int8(linear, x, factors=factors):
     ranges = range_of(x)
     integers = Integers(ranges, factors(ranges))
     return EightBitLinear(linear.weight, linear.bias, integers), integers(x)
@@ -63,7 +63,7 @@ def test_a_range_of_nothing_is_written_as_nothing():
 @can
 def test_eight_bits_are_right_to_about_two_digits(linear):
     x = inputs(200)
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     assert relative_error(layer(integers), linear(x)) < 0.015
 
 
@@ -83,9 +83,9 @@ def test_products_of_integers_are_exact():
 def test_one_channel_that_is_far_too_large_does_not_cost_the_others_their_digits(linear):
     x = inputs(200, outlier=60.0)
     linear.weight[:, 7] = 0.0  # so that all that is seen is what it does to the others
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     divided = relative_error(layer(integers), linear(x))
-    layer, integers = in_eight_bits(linear, x, factors=lambda ranges: None)
+    layer, integers = to_int8(linear, x, factors=lambda ranges: None)
     plain = relative_error(layer(integers), linear(x))
     assert divided < 0.015 < 10 * divided < plain
 
@@ -93,14 +93,14 @@ def test_one_channel_that_is_far_too_large_does_not_cost_the_others_their_digits
 @can
 def test_the_channel_that_is_divided_counts_as_much_as_before(linear):
     x = inputs(200, outlier=60.0)
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     assert relative_error(layer(integers), linear(x)) < 0.02
 
 
 @can
 def test_a_product_is_added_in_place(linear):
     x, other = inputs(20), torch.randn(20, 40, generator=torch.Generator().manual_seed(3))
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     expected = other + layer(integers)
     added = layer.added_to(other, integers)
     torch.testing.assert_close(added, expected)
@@ -110,7 +110,7 @@ def test_a_product_is_added_in_place(linear):
 @can
 def test_gelu_is_written_as_integers(linear):
     x = inputs(200)
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     expected = functional.gelu(layer(integers))
     outputs = Integers(range_of(expected))
     got = (layer.gelu(integers, outputs).float() - outputs.zero) * outputs.scale
@@ -119,7 +119,7 @@ def test_gelu_is_written_as_integers(linear):
 
 @can
 def test_a_row_does_not_depend_on_the_batch_it_is_in(linear):
-    layer, integers = in_eight_bits(linear, inputs(50, outlier=60.0))
+    layer, integers = to_int8(linear, inputs(50, outlier=60.0))
     assert torch.equal(layer(integers)[3:4], layer(integers[3:4]))
 
 
@@ -138,9 +138,9 @@ def test_small_channels_gain_digits(linear):
     x = inputs(200)
     x[:, ::2] *= 0.05
     linear.weight[:, ::2] *= 20
-    layer, integers = in_eight_bits(linear, x)
+    layer, integers = to_int8(linear, x)
     divided = relative_error(layer(integers), linear(x))
-    layer, integers = in_eight_bits(linear, x, factors=lambda ranges: None)
+    layer, integers = to_int8(linear, x, factors=lambda ranges: None)
     assert 3 * divided < relative_error(layer(integers), linear(x))
 
 

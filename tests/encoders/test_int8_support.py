@@ -11,15 +11,15 @@ import torch
 
 from thresher.encoders import int8_support as processor
 from thresher.encoders.int8_linear import EightBitLinear
-from thresher.encoders.int8_support import eight_bits_work, products_are_right, survives
+from thresher.encoders.int8_support import int8_supported, products_are_right, survives
 
 
 @pytest.fixture(autouse=True)
 def untried(monkeypatch):
     monkeypatch.setattr(os, "environ", dict(os.environ))
-    eight_bits_work.cache_clear()
+    int8_supported.cache_clear()
     yield
-    eight_bits_work.cache_clear()
+    int8_supported.cache_clear()
 
 
 def test_a_trial_survives_if_it_says_so():
@@ -83,13 +83,13 @@ def test_a_processor_that_is_not_what_it_seems_is_asked_for_less(monkeypatch):
         return True
 
     monkeypatch.setattr(processor, "products_are_right", dies_of_new_instructions)
-    assert eight_bits_work()
+    assert int8_supported()
 
 
 def test_nothing_is_asked_for_where_all_is_well(monkeypatch):
     monkeypatch.setattr(processor, "products_are_right", lambda: True)
     before = dict(os.environ)
-    assert eight_bits_work()
+    assert int8_supported()
     assert os.environ == before
 
 
@@ -115,8 +115,8 @@ import os, sys
 import torch
 del os.fork
 sys.modules["resource"] = None
-from thresher.encoders.int8_support import eight_bits_work
-print(eight_bits_work())
+from thresher.encoders.int8_support import int8_supported
+print(int8_supported())
 """
 
 

@@ -9,7 +9,7 @@ from thresher.encoders.protocol import word_vectors
 from thresher.encoders.surprisal import CausalReader
 from thresher.errors import InputError
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 from thresher.text.romanization import romanised
 
@@ -25,7 +25,9 @@ def learned(*, causal=False, tokens="word-pairs"):
         TEXT,
         tokens=tokens,
         shape=Shape(width=16, layers=3, heads=2, context=CONTEXT, causal=causal),
-        settings=TrainingSettings(steps=30, batch=4, warm_up=2, evaluate_every=30, roles=False),
+        settings=LanguageModelSettings(
+            steps=30, batch=4, warm_up=2, evaluate_every=30, roles=False
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from transformers import AutoModel, RobertaConfig, RobertaModel
 
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.protocol import WordEncoder, sentence_vectors, word_vectors
 from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
 
@@ -277,7 +277,7 @@ def test_ranges_are_told_by_the_exact_layers_even_of_a_twin_in_eight_bits(minilm
     text = [["Marie", "left", "."], ["Paris"]]
     ranges = minilm.input_ranges(text)
     assert len(ranges) == 4 * minilm.layer
-    again = minilm.in_eight_bits(ranges).input_ranges(text)
+    again = minilm.to_int8(ranges).input_ranges(text)
     assert all(torch.equal(again[name], value) for name, value in ranges.items())
 
 
@@ -287,25 +287,25 @@ def test_an_encoder_that_is_not_bert_stays_as_it_is(new_bert):
     ranges = encoder.input_ranges([["Paris"]])
     assert ranges == {}
     batch = encoder.batch([["Paris"]])
-    assert torch.equal(encoder.in_eight_bits(ranges).encode(batch), encoder.encode(batch))
+    assert torch.equal(encoder.to_int8(ranges).encode(batch), encoder.encode(batch))
 
 
 @pytest.mark.parametrize("text", [[SHORT, [], CURIE], [SHORT, LONG]])
 @pytest.mark.parametrize("eight_bits", [False, True])
 def test_words_can_be_had_without_their_tokens(minilm, text, eight_bits):
-    if eight_bits and not eight_bits_work():
+    if eight_bits and not int8_supported():
         pytest.skip("this processor cannot")
-    encoder = minilm.in_eight_bits(minilm.input_ranges(text)) if eight_bits else minilm
+    encoder = minilm.to_int8(minilm.input_ranges(text)) if eight_bits else minilm
     batch = encoder.batch(text)
     expected = word_vectors(encoder.encode(batch), batch)
     assert isinstance(encoder, WordEncoder)
     torch.testing.assert_close(encoder.encode_by_word(batch), expected)
 
 
-@pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+@pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
 def test_texts_of_several_windows_are_read_in_eight_bits(minilm):
     text = [["a", "very", "long", "walk"] * 100, ["Paris"], []]
-    fast = minilm.in_eight_bits(minilm.input_ranges(text))
+    fast = minilm.to_int8(minilm.input_ranges(text))
     batch = minilm.batch(text)
     inside = batch.mask.bool()
     exact, got = minilm.encode(batch)[inside], fast.encode(batch)[inside]

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from thresher.encoders import subword_ids as subwords
 from thresher.encoders.protocol import Encoder, sentence_vectors, word_vectors
 from thresher.encoders.static_encoder import StaticEncoder, neighbours
-from thresher.encoders.static_files import as_saved, from_files, in_eight_bits, to_files
+from thresher.encoders.static_files import as_saved, from_files, to_files, to_int8
 
 PIECES = ["[UNK]", "marie", "cur", "##ie", "left", "paris", ".", "##s", "a"]
 SENTENCES = [["Marie", "Curie", "left", "Paris", "."], ["."], ["a", "Curie", "lefts"]]
@@ -162,7 +162,7 @@ def test_what_is_written_is_read_again(encoder):
 def test_eight_bits_are_off_by_half_a_step_at_most():
     vectors = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
     vectors[7] = 0
-    numbers, scales = in_eight_bits(vectors)
+    numbers, scales = to_int8(vectors)
     assert numbers.dtype == torch.int8
     error = (numbers.float() * scales[:, None] - vectors).abs()
     assert bool((error <= scales[:, None] * 0.5001).all())

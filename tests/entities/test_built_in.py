@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from thresher import EntityFinder
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, folder_of
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
@@ -54,7 +54,7 @@ def test_what_eight_bits_need_is_kept_with_the_model(tmp_path):
     assert all(torch.equal(again[name], value) for name, value in model.ranges.items())
 
 
-@pytest.mark.skipif(not eight_bits_work(), reason="this processor cannot")
+@pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
 def test_on_a_cpu_the_built_in_model_reads_in_eight_bits_unless_told_to_be_exact():
     sentences = ["Later Marie Curie moved to Paris , it was said .".split()]
     fast = EntityFinder.default(device="cpu")

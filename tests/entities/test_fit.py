@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 from thresher.entities import finder as finder_module
 from thresher.entities.finder import EntityFinder
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import open_at
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.selector import seeded_selector
 
@@ -35,7 +35,7 @@ def fitted(new_tiny):
     return EntityFinder.fit_words(
         sentences(),
         encoder=new_tiny(),
-        settings=Settings(epochs=20, sentences_per_batch=16, learning_rate=0.01),
+        settings=EntitySettings(epochs=20, sentences_per_batch=16, learning_rate=0.01),
     )
 
 
@@ -48,7 +48,7 @@ def test_fitting_learns_the_names(fitted):
 def test_the_same_seed_gives_the_same_model(tiny, tmp_path):
     for name in ("a", "b"):
         EntityFinder.fit_words(
-            sentences(), encoder=tiny, settings=Settings(epochs=2, seed=3, contrast_share=0.5)
+            sentences(), encoder=tiny, settings=EntitySettings(epochs=2, seed=3, contrast_share=0.5)
         ).save(tmp_path / name)
     for file in ("selector.safetensors", "config.json", "ordinary.txt"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_model(tiny, tmp_path):
 def test_another_seed_gives_another_model(tiny, tmp_path):
     for seed in (0, 1):
         EntityFinder.fit_words(
-            sentences(), encoder=tiny, settings=Settings(epochs=1, seed=seed)
+            sentences(), encoder=tiny, settings=EntitySettings(epochs=1, seed=seed)
         ).save(tmp_path / str(seed))
     weights = [(tmp_path / name / "selector.safetensors").read_bytes() for name in "01"]
     assert weights[0] != weights[1]
@@ -78,7 +78,10 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
     monkeypatch.setattr(tiny, "common_words", frozenset())
     text = [*sentences(), *[["in", "May", "2018", "it", "rained"]] * 6]
     dated = EntityFinder.fit_words(
-        text, encoder=tiny, settings=Settings(contrast=0.0, epochs=1), beliefs=Beliefs(dates=True)
+        text,
+        encoder=tiny,
+        settings=EntitySettings(contrast=0.0, epochs=1),
+        beliefs=PriorKnowledge(dates=True),
     )
     assert dated.model.ordinary is None
     assert dated.model.dates == {"may", "it"}
@@ -95,7 +98,9 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
 def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_path):
     known = {word.casefold() for words in sentences() for word in words}
     folder = new_bert(sorted(known), width=32, layers=2, mask=True, apart=True)
-    finder = EntityFinder.fit_words(sentences(), encoder=str(folder), settings=Settings(epochs=2))
+    finder = EntityFinder.fit_words(
+        sentences(), encoder=str(folder), settings=EntitySettings(epochs=2)
+    )
     assert len(finder.model.ranges) == 4 * finder.encoder.layer  # linear layers
     finder.save(tmp_path / "model")
     again = EntityFinder.load(tmp_path / "model", device="cpu")
@@ -103,7 +108,7 @@ def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_p
     of_all = [np.concatenate(each.gate_scores(sentences(20))) for each in (finder, again, exact)]
     np.testing.assert_array_equal(of_all[0], of_all[1])
     difference = np.abs(of_all[0] - of_all[2]).max()
-    assert 0 < difference < 0.05 if eight_bits_work() else difference == 0
+    assert 0 < difference < 0.05 if int8_supported() else difference == 0
 
 
 def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_once, monkeypatch):
@@ -114,11 +119,15 @@ def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_
 
 
 def test_known_names_and_stated_rates_are_believed(tiny):
-    beliefs = Beliefs(priors=("none",), names=frozenset(["child"]), rates={"capitalised": 0.9})
+    beliefs = PriorKnowledge(
+        priors=("none",), names=frozenset(["child"]), rates={"capitalised": 0.9}
+    )
     finder = EntityFinder.fit_words(
         sentences(),
         encoder=tiny,
-        settings=Settings(epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast=0.0),
+        settings=EntitySettings(
+            epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast=0.0
+        ),
         beliefs=beliefs,
     )
     gates = finder.gates([["then", "the", "child", "met", "chiara", "again", "."]]).prob_open()
@@ -128,10 +137,10 @@ def test_known_names_and_stated_rates_are_believed(tiny):
 
 def test_gates_that_learned_from_known_names_alone_are_open_at_the_rate_of_entities(tiny):
     text = [words for i in range(12) for words in [["ከበደ", "ነው", "አበበ", "ቤት"]] * 5 + SPREAD[i % 2]]
-    settings = Settings(epochs=5, sentences_per_batch=16, contrast=0.0, bursty_rate=0.3)
+    settings = EntitySettings(epochs=5, sentences_per_batch=16, contrast=0.0, bursty_rate=0.3)
     gates = []
     for names in (["ከበደ"], []):
-        beliefs = Beliefs(priors=("burstiness",), names=frozenset(names))
+        beliefs = PriorKnowledge(priors=("burstiness",), names=frozenset(names))
         finder = EntityFinder.fit_words(text, encoder=tiny, settings=settings, beliefs=beliefs)
         gates.append(np.concatenate(finder.gate_scores(text)).mean())
     assert gates[0] == pytest.approx(0.3, abs=0.005)
@@ -154,7 +163,7 @@ def test_a_small_text_is_read_until_the_gates_have_moved(tiny):
             notes.append(message)
 
     finder = EntityFinder.fit_words(
-        sentences(60), encoder=tiny, settings=Settings(contrast=0.0), progress=Notes()
+        sentences(60), encoder=tiny, settings=EntitySettings(contrast=0.0), progress=Notes()
     )
     opened = finder.gates(sentences(20)).prob_open().reshape(20, 7)
     assert opened[:, 4].mean() > 2 * opened[:, [3, 5, 6]].mean()
@@ -188,7 +197,7 @@ class Stops:
 
 
 def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
-    chosen = Settings(epochs=3, contrast_share=0.5)
+    chosen = EntitySettings(epochs=3, contrast_share=0.5)
     straight = EntityFinder.fit_words(sentences(), encoder=tiny, settings=chosen)
     with pytest.raises(KeyboardInterrupt):  # in the second epoch
         EntityFinder.fit_words(
@@ -204,7 +213,7 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
 
 
 def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):
-    given = {"encoder": tiny, "settings": Settings(epochs=1), "work": tmp_path}
+    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work": tmp_path}
     EntityFinder.fit_words(sentences(), **given)
     with pytest.raises(KeyboardInterrupt):  # before anything is saved
         EntityFinder.fit_words(sentences(90), **given, progress=Stops(0))
@@ -213,10 +222,16 @@ def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_pat
 
 
 def test_resuming_with_other_text_is_refused(tiny, tmp_path):
-    EntityFinder.fit_words(sentences(), encoder=tiny, settings=Settings(epochs=1), work=tmp_path)
+    EntityFinder.fit_words(
+        sentences(), encoder=tiny, settings=EntitySettings(epochs=1), work=tmp_path
+    )
     with pytest.raises(InputError, match="begun with other text or settings"):
         EntityFinder.fit_words(
-            sentences(90), encoder=tiny, settings=Settings(epochs=1), work=tmp_path, resume=True
+            sentences(90),
+            encoder=tiny,
+            settings=EntitySettings(epochs=1),
+            work=tmp_path,
+            resume=True,
         )
 
 
@@ -227,8 +242,8 @@ def test_gates_stay_as_they_are_where_there_is_nothing_to_move_them_by():
 
 
 def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_path):
-    given = {"encoder": tiny, "settings": Settings(epochs=1), "work": tmp_path}
-    given["beliefs"] = Beliefs(selected=0.1, priors=["none"])
+    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work": tmp_path}
+    given["beliefs"] = PriorKnowledge(selected=0.1, priors=["none"])
     EntityFinder.fit_words([["then", "she", "left"]] * 100, **given)
     with pytest.raises(InputError, match="begun with other text or settings"):
         EntityFinder.fit_words([["then", "she", "left"] * 2] * 50, **given, resume=True)

@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from thresher.entities.training.loop import Corpus, train
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
-from thresher.gates.distributed import ALONE, Processes
+from thresher.gates.distributed import ALONE, ProcessGroup
 from thresher.gates.features import Features
 from thresher.gates.objective import contrast
 from thresher.gates.word_vectors import Units, cache_vectors
 
-SETTINGS = Settings(
+SETTINGS = EntitySettings(
     hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
 )
 # What each of the processes runs: this very file, with the encoder of its neighbour.
@@ -38,7 +38,7 @@ def sentences() -> list[list[str]]:
     ]
 
 
-def losses_and_gradient(encoder, processes: Processes, gates_at: str):
+def losses_and_gradient(encoder, processes: ProcessGroup, gates_at: str):
     """Of a contrast of the whole batch, with respect to the words' gates."""
     batch = encoder.batch(sentences()[:9])
     start = torch.linspace(0.1, 0.9, batch.words, requires_grad=True)
@@ -50,7 +50,7 @@ def losses_and_gradient(encoder, processes: Processes, gates_at: str):
     return [rationale.item(), complement.item()], start.grad.tolist()
 
 
-def outcome(encoder, processes: Processes, folder: Path) -> dict:
+def outcome(encoder, processes: ProcessGroup, folder: Path) -> dict:
     path = folder / f"vectors-{processes.count}.npy"
     vectors = cache_vectors(encoder, sentences(), path, processes=processes)
     prior = np.random.default_rng(1).choice([0.0, 1.0, np.nan], size=len(vectors)).astype("f4")
@@ -130,5 +130,5 @@ def test_the_gradient_is_that_of_all_negatives(tiny):
 
 @pytest.mark.parametrize("things", [0, 1, 2, 7, 256])
 def test_shares_cover_everything_once(things):
-    bounds = [Processes(rank, 3).share(things) for rank in range(3)]
+    bounds = [ProcessGroup(rank, 3).share(things) for rank in range(3)]
     assert [i for low, high in bounds for i in range(low, high)] == list(range(things))

@@ -8,7 +8,7 @@ import torch
 
 from thresher.encoders.protocol import word_vectors
 from thresher.entities.finder import EntityFinder
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.variants import DualModels
@@ -116,7 +116,7 @@ def test_an_encoder_without_attention_is_refused_by_name(tiny):
     ],
 )
 def test_a_finder_with_switches_learns_saves_and_loads(switches, splitting, tmp_path, monkeypatch):
-    settings = Settings(
+    settings = EntitySettings(
         epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast_share=0.1, **switches
     )
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
@@ -135,7 +135,7 @@ def test_a_finder_with_switches_learns_saves_and_loads(switches, splitting, tmp_
 
 def test_another_selector_finds_other_words(splitting):
     dual = DualModels(relation="repel", weight=0.3, cap=2.0, target_rates=(None, 0.3))
-    settings = Settings(epochs=40, sentences_per_batch=16, learning_rate=0.01, dual=dual)
+    settings = EntitySettings(epochs=40, sentences_per_batch=16, learning_rate=0.01, dual=dual)
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
     assert finder.model.entity == 0
     first, second = (finder.with_selector(k).gate_scores(sentences(6)) for k in (1, 2))
@@ -146,7 +146,7 @@ def test_another_selector_finds_other_words(splitting):
 
 @pytest.mark.parametrize("number", [0, 3, -1])
 def test_a_selector_that_is_not_there_is_refused(number, splitting):
-    settings = Settings(epochs=1, dual=DualModels())
+    settings = EntitySettings(epochs=1, dual=DualModels())
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
     with pytest.raises(InputError, match=f"the model has selector 1 to 2; got {number}"):
         finder.with_selector(number)
@@ -154,7 +154,9 @@ def test_a_selector_that_is_not_there_is_refused(number, splitting):
 
 def test_a_folder_from_before_there_were_switches_still_loads(splitting, tmp_path, monkeypatch):
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: splitting)
-    finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=Settings(epochs=2))
+    finder = EntityFinder.fit_words(
+        sentences(), encoder=splitting, settings=EntitySettings(epochs=2)
+    )
     finder.save(tmp_path / "m")
     path = tmp_path / "m" / "config.json"
     config = json.loads(path.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from thresher.encoders.protocol import sentence_vectors
-from thresher.gates.distributed import Processes
+from thresher.gates.distributed import ProcessGroup
 from thresher.gates.objective import (
     GATES_AT,
     agreement,
@@ -174,7 +174,7 @@ def test_a_contrast_keeps_nothing_of_what_the_encoder_computed(tiny):
 
 
 def test_a_process_without_a_share_has_the_losses_and_nothing_to_send_back(tiny):
-    class First(Processes):
+    class First(ProcessGroup):
         def total(self, own):
             assert not own.any()  # its sentences are those of others
             return torch.eye(*own.shape)

@@ -9,7 +9,7 @@ import torch
 
 from thresher.entities.training.heads import best_agreement
 from thresher.entities.training.loop import Corpus, train
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
 from thresher.errors import InputError
 from thresher.gates.features import Features
@@ -70,15 +70,17 @@ def test_a_filter_keeps_exactly_the_waves_within_its_cut_offs(options, kept):
 
 
 def test_a_filter_changes_what_is_learned(tiny, corpus):
-    plain = Settings(**QUICK, contrast_share=1.0)
-    low = Settings(**QUICK, contrast_share=1.0, filter=FourierFilter(kind="low", cutoff=0.3))
+    plain = EntitySettings(**QUICK, contrast_share=1.0)
+    low = EntitySettings(**QUICK, contrast_share=1.0, filter=FourierFilter(kind="low", cutoff=0.3))
     (gates,), (other,) = trained(tiny, corpus, plain)[0], trained(tiny, corpus, low)[0]
     assert not np.array_equal(gates, other)
 
 
 def test_a_filter_that_keeps_everything_changes_nothing_but_rounding(tiny, corpus):
-    whole = Settings(**QUICK, contrast_share=1.0, filter=FourierFilter(kind="low", cutoff=1.0))
-    (gates,), _ = trained(tiny, corpus, Settings(**QUICK, contrast_share=1.0))
+    whole = EntitySettings(
+        **QUICK, contrast_share=1.0, filter=FourierFilter(kind="low", cutoff=1.0)
+    )
+    (gates,), _ = trained(tiny, corpus, EntitySettings(**QUICK, contrast_share=1.0))
     (other,), _ = trained(tiny, corpus, whole)
     np.testing.assert_allclose(gates, other, atol=1e-3)
 
@@ -128,7 +130,9 @@ def test_beyond_the_cap_there_is_no_gradient():
 
 def dual_settings(relation, **options):
     dual = DualModels(relation=relation, **{"weight": 1.0, **options})
-    return Settings(**{**QUICK, "epochs": 40}, learning_rate=3e-2, contrast_share=0.1, dual=dual)
+    return EntitySettings(
+        **{**QUICK, "epochs": 40}, learning_rate=3e-2, contrast_share=0.1, dual=dual
+    )
 
 
 def test_aligned_selectors_differ_less_than_repelled_ones(tiny, corpus):
@@ -150,7 +154,7 @@ def test_repelled_selectors_open_for_different_words_at_their_own_rates(tiny, co
 
 def test_every_selector_has_its_terms_and_its_weight_of_sparsity(tiny, corpus):
     dual = DualModels(relation="align", selectors=3, sparsity=(0.1, 0.2, 0.3))
-    _, reports = trained(tiny, corpus, Settings(**QUICK, contrast_share=1.0, dual=dual))
+    _, reports = trained(tiny, corpus, EntitySettings(**QUICK, contrast_share=1.0, dual=dual))
     assert reports[-1].sparsity_weights == (0.1, 0.2, 0.3)
     own = {"agreement", "rationale", "complement", "continuity", "sparsity"}
     names = own | {f"{name} {k}" for name in own for k in (2, 3)} | {"divergence"}
@@ -160,13 +164,15 @@ def test_every_selector_has_its_terms_and_its_weight_of_sparsity(tiny, corpus):
 
 def test_the_prior_teaches_all_that_align_and_the_first_that_repel(tiny, corpus):
     for relation, taught in (("align", True), ("repel", False)):
-        _, reports = trained(tiny, corpus, Settings(**QUICK, dual=DualModels(relation=relation)))
+        _, reports = trained(
+            tiny, corpus, EntitySettings(**QUICK, dual=DualModels(relation=relation))
+        )
         assert ("agreement 2" in reports[-1].terms) is taught
 
 
 def test_the_first_selector_starts_as_it_would_alone():
-    alone = TrainingState.new(Settings(seed=3), 8, torch.device("cpu"))
-    dual = TrainingState.new(Settings(seed=3, dual=DualModels()), 8, torch.device("cpu"))
+    alone = TrainingState.new(EntitySettings(seed=3), 8, torch.device("cpu"))
+    dual = TrainingState.new(EntitySettings(seed=3, dual=DualModels()), 8, torch.device("cpu"))
     first, second = (each.inner.weight for each in dual.selectors)
     assert torch.equal(first, alone.selectors[0].inner.weight)
     assert not torch.equal(first, second)
@@ -215,12 +221,15 @@ def test_what_the_prior_does_not_speak_of_plays_no_part():
         ),
         (lambda: DualModels(sparsity=(1.0, -1.0)), "sparsity must be at least 0; got -1"),
         (
-            lambda: Settings(dual=DualModels(target_rates=(None, 1.5))),
+            lambda: EntitySettings(dual=DualModels(target_rates=(None, 1.5))),
             "target_rate must be between 0.001 and 0.999, .*; got 1.5",
         ),
-        (lambda: Settings(unit="letter"), "unknown unit 'letter'; choose from word, subword"),
-        (lambda: Settings(attention="top"), "attention must be a layer, or 'mean'; got 'top'"),
-        (lambda: Settings(attention=0), "attention must be a layer, or 'mean'; got 0"),
+        (lambda: EntitySettings(unit="letter"), "unknown unit 'letter'; choose from word, subword"),
+        (
+            lambda: EntitySettings(attention="top"),
+            "attention must be a layer, or 'mean'; got 'top'",
+        ),
+        (lambda: EntitySettings(attention=0), "attention must be a layer, or 'mean'; got 0"),
     ],
 )
 def test_a_wrong_switch_is_one_line_with_the_rule_and_the_value(make, message):

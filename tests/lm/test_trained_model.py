@@ -14,14 +14,16 @@ from thresher.lm.reports.evaluation import best_temperature, evaluate
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.sampling import sample_text
 from thresher.lm.tokens.factory import KINDS
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import CHECKPOINT, LOG, SpoiledRunError, fit_language_model
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.splits import split_text
 from thresher.lm.transformer import Shape
 
 SMALL = Shape(width=16, heads=2, layers=1, context=16)
-SETTINGS = TrainingSettings(steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500)
+SETTINGS = LanguageModelSettings(
+    steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500
+)
 
 
 def text(lines=400):
@@ -44,7 +46,7 @@ def learned():
 def test_a_saved_model_predicts_as_before(tmp_path, tokens, causal):
     made = fit(tokens=tokens, shape=dataclasses.replace(SMALL, causal=causal))
     made.write(tmp_path / "model")
-    read = LearnedModel.read(tmp_path / "model")
+    read = TrainedLanguageModel.read(tmp_path / "model")
     assert not read.model.training
     ids = torch.from_numpy(made.tokens.encode(text(20)))
     before, after = (evaluate(each.model, each.task, ids).figures() for each in (made, read))
@@ -65,7 +67,7 @@ def test_a_saved_model_predicts_as_before(tmp_path, tokens, causal):
 def test_layers_that_know_frequencies_are_saved_too(tmp_path, output):
     made = fit(output=output, tied=False)
     made.write(tmp_path / "model")
-    read = LearnedModel.read(tmp_path / "model")
+    read = TrainedLanguageModel.read(tmp_path / "model")
     ids = torch.arange(8)[None]
     one, two = (each.model.output.all_log_probs(each.model(ids)) for each in (made, read))
     assert torch.equal(one, two)
@@ -106,7 +108,7 @@ def test_a_text_with_half_a_surrogate_pair_gives_a_model_that_can_be_saved(tmp_p
     halved = text().replace("cat", "c\ud83dt")
     made = fit_language_model(halved, tokens=tokens, shape=SMALL, settings=SETTINGS)
     made.write(tmp_path / "model")
-    figures = LearnedModel.read(tmp_path / "model").test.figures()
+    figures = TrainedLanguageModel.read(tmp_path / "model").test.figures()
     whole = fit_language_model(
         halved.replace("\ud83d", "?"), tokens=tokens, shape=SMALL, settings=SETTINGS
     )
@@ -179,7 +181,7 @@ def test_a_broken_folder_is_told_in_one_line(learned, tmp_path, breaking, told):
     learned.write(folder)
     breaking(folder)
     with pytest.raises(InputError, match=re.escape(told)) as raised:
-        LearnedModel.read(folder)
+        TrainedLanguageModel.read(folder)
     assert "\n" not in str(raised.value)
 
 
@@ -200,7 +202,7 @@ def test_weights_of_another_shape_are_refused(learned, tmp_path):
         | {"model.safetensors": digests[1]["sha256"]["model.safetensors"]},
     )
     with pytest.raises(InputError, match="another configuration: embedding has the shape"):
-        LearnedModel.read(tmp_path / "one")
+        TrainedLanguageModel.read(tmp_path / "one")
 
 
 def test_samples_follow_from_the_generator(learned):

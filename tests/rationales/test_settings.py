@@ -1,4 +1,4 @@
-"""Settings that cannot work are refused with the rule, the value and the choices."""
+"""EntitySettings that cannot work are refused with the rule, the value and the choices."""
 
 import pytest
 

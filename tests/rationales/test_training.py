@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.entities.training.fit import SilentProgress
 from thresher.errors import InputError
 from thresher.gates.lagrangian import FixedWeight, Multiplier
+from thresher.progress import SilentProgress
 from thresher.rationales.classifier import Reader, seeded_classifier
 from thresher.rationales.classifier_training import random_parts, train_classifier
 from thresher.rationales.corpus import Corpus, endless_batches, per_text, split

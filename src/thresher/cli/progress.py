@@ -21,7 +21,7 @@ from thresher.cli.errors import complain
 T = TypeVar("T")
 
 
-class Progress:
+class ProgressBars:
     """Tells a user what goes on; what `EntityFinder.fit_words` wants as its `progress`."""
 
     def __init__(self, bars: Bars) -> None:
@@ -54,11 +54,11 @@ class Progress:
 
 
 @contextmanager
-def shown(*, quiet: bool) -> Iterator[Progress]:
+def shown(*, quiet: bool) -> Iterator[ProgressBars]:
     """Bars on standard error while the block runs, if it is a terminal."""
     left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
     with bars_of("{task.description:<10}", left, quiet=quiet) as bars:
-        yield Progress(bars)
+        yield ProgressBars(bars)
 
 
 def bars_of(name: str, last: ProgressColumn, *, quiet: bool) -> Bars:

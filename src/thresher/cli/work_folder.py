@@ -10,7 +10,7 @@ from thresher.atomic_files import replaceable
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
-    from thresher.gates.distributed import Processes
+    from thresher.gates.distributed import ProcessGroup
     from thresher.text.sentence_store import SentenceStore
 
 _SENTENCES = "sentences"
@@ -34,7 +34,7 @@ def check_place(folder: Path, *, force: bool) -> None:
 
 @contextmanager
 def kept_work(
-    folder: Path, *, resume: bool, processes: "Processes | None" = None
+    folder: Path, *, resume: bool, processes: "ProcessGroup | None" = None
 ) -> Iterator[Path]:
     """A folder for work in progress, kept when that is stopped or fails, removed once done.
 
@@ -70,7 +70,7 @@ def kept_work(
 
 @contextmanager
 def stored_sentences(
-    sentences: Iterable[Sequence[str]], work: Path, processes: "Processes"
+    sentences: Iterable[Sequence[str]], work: Path, processes: "ProcessGroup"
 ) -> Iterator["SentenceStore"]:
     """Sentences in files of the folder, so that they need not fit in memory.
 

@@ -21,7 +21,7 @@ _OLDER = {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}
 
 
 @cache
-def eight_bits_work() -> bool:
+def int8_supported() -> bool:
     """Whether products in eight bits are right here.
 
     Older processors add two of them in sixteen bits, which the largest do not fit into. And one

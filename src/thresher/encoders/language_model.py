@@ -13,7 +13,7 @@ from thresher.encoders.protocol import TokenBatch, gated
 from thresher.encoders.subword_ids import in_one_row
 from thresher.errors import InputError
 from thresher.lm.tokens.factory import WordPairs
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.transformer import Transformer
 
 
@@ -26,7 +26,7 @@ class LanguageModelEncoder:
 
     def __init__(
         self,
-        learned: LearnedModel,
+        learned: TrainedLanguageModel,
         *,
         name: str,
         layer: int | None = None,
@@ -52,7 +52,9 @@ class LanguageModelEncoder:
         cls, folder: str | Path, *, layer: int | None = None, device: str | torch.device = "cpu"
     ) -> "LanguageModelEncoder":
         """The encoder in a folder that `thresher lm train --objective masked` made."""
-        return cls(LearnedModel.read(Path(folder)), name=str(folder), layer=layer, device=device)
+        return cls(
+            TrainedLanguageModel.read(Path(folder)), name=str(folder), layer=layer, device=device
+        )
 
     @property
     def name(self) -> str:
@@ -109,7 +111,7 @@ class LanguageModelEncoder:
         return hidden
 
 
-def _word_tokens(learned: LearnedModel, name: str) -> WordPairs:
+def _word_tokens(learned: TrainedLanguageModel, name: str) -> WordPairs:
     if isinstance(learned.tokens, WordPairs):
         return learned.tokens
     raise InputError(

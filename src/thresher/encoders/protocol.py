@@ -168,14 +168,14 @@ class WordEncoder(Protocol):
 
 
 @runtime_checkable
-class EightBitEncoder(Encoder, Protocol):
+class Int8Encoder(Encoder, Protocol):
     """An encoder that can read in eight bits, once it is known how large its numbers are."""
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         """How large they are for some sentences: by layer (2, channels), the least and largest."""
         ...
 
-    def in_eight_bits(self, ranges: Mapping[str, Tensor]) -> Encoder:
+    def to_int8(self, ranges: Mapping[str, Tensor]) -> Encoder:
         """The same encoder, faster and a little less exact."""
         ...
 

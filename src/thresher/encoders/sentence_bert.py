@@ -130,7 +130,7 @@ class SentenceBert:
         with torch.inference_mode():
             return input_ranges(self._model, read)
 
-    def in_eight_bits(self, ranges: Ranges) -> "SentenceBert":
+    def to_int8(self, ranges: Ranges) -> "SentenceBert":
         """The same encoder on a CPU, where it is BERT with `encode` in eight bits."""
         twin = copy.copy(self)
         if isinstance(self._model, Bert):

@@ -16,7 +16,7 @@ FILES = (WEIGHTS, TOKENIZER)
 def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
     """The contents of the files, by name."""
     state = {name: value.detach().cpu() for name, value in encoder.state_dict().items()}
-    vectors, scales = in_eight_bits(state.pop("vectors"))
+    vectors, scales = to_int8(state.pop("vectors"))
     weights = {name: value.half().contiguous() for name, value in state.items()}
     return {
         WEIGHTS: save({**weights, "vectors": vectors, "scales": scales}),
@@ -51,7 +51,7 @@ def _tokenizer(content: bytes) -> Tokenizer:
         raise ValueError(f"{TOKENIZER} holds no tokenizer: {error}") from error
 
 
-def in_eight_bits(vectors: Tensor) -> tuple[Tensor, Tensor]:
+def to_int8(vectors: Tensor) -> tuple[Tensor, Tensor]:
     """Whole numbers from −127 to 127 and a scale for each row, so that v ≈ number · scale.
 
     vectors: (rows, width)   returns: (rows, width) in int8, (rows,) in float32

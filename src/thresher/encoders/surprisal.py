@@ -13,7 +13,7 @@ from thresher.encoders.padding import of_like_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 from thresher.errors import InputError
 from thresher.lm.tokens.factory import WordPairs
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 
 _TOKENS_AT_ONCE = 4096
 
@@ -33,7 +33,7 @@ class CausalReader:
     """
 
     def __init__(
-        self, learned: LearnedModel, *, name: str, device: str | torch.device = "cpu"
+        self, learned: TrainedLanguageModel, *, name: str, device: str | torch.device = "cpu"
     ) -> None:
         if not learned.architecture.shape.causal:
             raise InputError(
@@ -51,7 +51,7 @@ class CausalReader:
     @classmethod
     def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "CausalReader":
         """The reader in a folder that `thresher lm train --tokens word-pairs` made."""
-        return cls(LearnedModel.read(Path(folder)), name=str(folder), device=device)
+        return cls(TrainedLanguageModel.read(Path(folder)), name=str(folder), device=device)
 
     def surprisal(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """−log p of each word given those before it, nats; 0 for a word without tokens: (words,).

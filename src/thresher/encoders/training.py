@@ -8,10 +8,10 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm.tokens.factory import WordPairs
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.loop import Progress
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.loop import TrainingProgress
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 LEAST_WORDS = 10_000  # fewer teach no vectors worth reading
@@ -22,17 +22,17 @@ class Size:
     """How large an encoder is, and how long it learns."""
 
     shape: Shape
-    settings: TrainingSettings
+    settings: LanguageModelSettings
 
 
 SIZES = {
     "small": Size(
         Shape(width=192, layers=4, heads=4, causal=False, dropout=0.1),
-        TrainingSettings(steps=2000, batch=32, learning_rate=1e-3, roles=False),
+        LanguageModelSettings(steps=2000, batch=32, learning_rate=1e-3, roles=False),
     ),
     "large": Size(
         Shape(width=384, layers=6, heads=6, causal=False, dropout=0.1),
-        TrainingSettings(steps=900, batch=128, learning_rate=2e-3, warm_up=50, roles=False),
+        LanguageModelSettings(steps=900, batch=128, learning_rate=2e-3, warm_up=50, roles=False),
     ),
 }
 """Small: within an hour on two cores. Large: a minute on a large GPU."""
@@ -47,8 +47,8 @@ def train_encoder(
     device: torch.device | str = "cpu",
     work: Path | None = None,
     resume: bool = False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> LearnedModel:
+    on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
+) -> TrainedLanguageModel:
     """A masked language model of the sentences; `LanguageModelEncoder` reads words with it.
 
     size: one of `SIZES`   margin: of the loss, "inf" for plain cross-entropy

@@ -13,29 +13,25 @@ from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.device_transfer import fetched
-from thresher.encoders.int8_support import eight_bits_work
+from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.loading import device_or_best
-from thresher.encoders.protocol import EightBitEncoder
+from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import ENGLISH, folder_of
 from thresher.entities.finding.decoding import candidates
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import Document, Reading, TextFinder, not_a_string
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
-from thresher.entities.priors.prior_knowledge import Beliefs
-from thresher.entities.training.distillation import Distillation
-from thresher.entities.training.fit import (
-    Progress,
-    SilentProgress,
-    check_enough,
-    fit_selector,
-)
-from thresher.entities.training.settings import Settings
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.training.distillation import DistillationSettings
+from thresher.entities.training.fit import check_enough, fit_selector
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.student import distilled
 from thresher.errors import InputError
 from thresher.gates.distributed import these
 from thresher.gates.word_vectors import Units, batches_in_order
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.sentences import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
@@ -86,9 +82,9 @@ class EntityFinder(TextFinder, HubModel):
         texts: Iterable[str],
         *,
         encoder: Encoder | str | None = None,
-        settings: Settings | None = None,
-        beliefs: Beliefs | None = None,
-        progress: Progress | None = None,
+        settings: EntitySettings | None = None,
+        beliefs: PriorKnowledge | None = None,
+        progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
         whole = not_a_string(texts, "texts", "fit([text])")
@@ -103,16 +99,16 @@ class EntityFinder(TextFinder, HubModel):
         sentences: Document,
         *,
         encoder: Encoder | str | None = None,
-        settings: Settings | None = None,
-        beliefs: Beliefs | None = None,
-        progress: Progress | None = None,
+        settings: EntitySettings | None = None,
+        beliefs: PriorKnowledge | None = None,
+        progress: ProgressReporter | None = None,
         work: Path | None = None,
         resume: bool = False,
     ) -> "EntityFinder":
         """`fit` for sentences already split into words.
 
         work: a folder that keeps what a stopped run can `resume` from; else nothing is kept.
-            Processes that learn together need one in common
+            ProcessGroup that learn together need one in common
         """
         if work is None and not these().alone:
             raise InputError("processes that learn together need a work folder in common")
@@ -120,8 +116,8 @@ class EntityFinder(TextFinder, HubModel):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         ranges = _input_ranges(encoder, sentences)
         encoder = _faster(encoder, ranges)
-        settings = settings or Settings()
-        beliefs = (beliefs or Beliefs()).settled(sentences, common=encoder.common_words)
+        settings = settings or EntitySettings()
+        beliefs = (beliefs or PriorKnowledge()).settled(sentences, common=encoder.common_words)
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selector(
                 sentences,
@@ -139,8 +135,8 @@ class EntityFinder(TextFinder, HubModel):
         self,
         texts: Iterable[str],
         *,
-        settings: Distillation | None = None,
-        progress: Progress | None = None,
+        settings: DistillationSettings | None = None,
+        progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """A finder with no transformer, many times faster, taught by this one on raw texts."""
         whole = not_a_string(texts, "texts", "distill([text])")
@@ -151,8 +147,8 @@ class EntityFinder(TextFinder, HubModel):
         self,
         sentences: Document,
         *,
-        settings: Distillation | None = None,
-        progress: Progress | None = None,
+        settings: DistillationSettings | None = None,
+        progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """`distill` for sentences already split into words."""
         told = progress or SilentProgress()
@@ -168,7 +164,7 @@ class EntityFinder(TextFinder, HubModel):
             self.encoder,
             sentences,
             gates,
-            settings=settings or Distillation(),
+            settings=settings or DistillationSettings(),
             progress=told,
         )
         assert model.static is not None
@@ -240,13 +236,13 @@ class EntityFinder(TextFinder, HubModel):
 
 def _input_ranges(encoder: Encoder, sentences: Document) -> dict[str, Tensor]:
     """How large the encoder's numbers get on some of the sentences, if it can make use of that."""
-    if not isinstance(encoder, EightBitEncoder):
+    if not isinstance(encoder, Int8Encoder):
         return {}
     return encoder.input_ranges(sentences[:: max(1, len(sentences) // _LOOKED_AT)])
 
 
 def _faster(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:
     """The encoder in eight bits, where that is allowed and works."""
-    if not ranges or encoder.device.type != "cpu" or not eight_bits_work():
+    if not ranges or encoder.device.type != "cpu" or not int8_supported():
         return encoder
-    return encoder.in_eight_bits(ranges) if isinstance(encoder, EightBitEncoder) else encoder
+    return encoder.to_int8(ranges) if isinstance(encoder, Int8Encoder) else encoder

@@ -12,13 +12,13 @@ from safetensors.torch import load, save
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
-from thresher.entities.finding.signal_weights import Trust
-from thresher.entities.finding.signals import Observer
+from thresher.entities.finding.signal_weights import SignalWeights
+from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.model_card import card
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import Fitted
 from thresher.entities.training.heads import Head
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
@@ -68,8 +68,8 @@ class FinderModel:
         cls,
         encoder: Encoder,
         fitted: Fitted,
-        settings: Settings,
-        beliefs: Beliefs,
+        settings: EntitySettings,
+        beliefs: PriorKnowledge,
         sentences: Sequence[Sequence[str]],
     ) -> "FinderModel":
         """A model from what fitting found out."""
@@ -100,7 +100,7 @@ class FinderModel:
         return self.heads[self.entity].selector
 
     @property
-    def trust(self) -> Trust:
+    def trust(self) -> SignalWeights:
         """How far the other views are trusted beside its gates."""
         return self.heads[self.entity].trust
 
@@ -110,9 +110,9 @@ class FinderModel:
         return self.heads[self.entity].threshold
 
     @cached_property
-    def observer(self) -> Observer:
+    def observer(self) -> SignalExtractor:
         """Tells what is seen of words beside their meaning."""
-        return Observer(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
+        return SignalExtractor(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
         """This model, if its selectors read what that encoder gives."""
@@ -209,6 +209,6 @@ def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[He
         }
         selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
         selector.load_state_dict(own)
-        trust = Trust(**{name: float(value) for name, value in view["trust"].items()})
+        trust = SignalWeights(**{name: float(value) for name, value in view["trust"].items()})
         heads.append(Head(selector, trust, float(view["threshold"])))
     return tuple(heads)

@@ -27,7 +27,7 @@ def card(model: "FinderModel") -> str:
             "Finds entities in text; trained on raw text with no labels.",
             "",
             *_origin(model),
-            f"- Trust in the observed views, in log-odds: capital {trust.capital:+.2f}, "
+            f"- SignalWeights in the observed views, in log-odds: capital {trust.capital:+.2f}, "
             f"lower case {trust.lower:+.2f}, repeated {trust.repeated:+.2f}.",
             f"- Threshold: {model.threshold:.2f}, where expected F1 is largest on that text.",
             "",

@@ -20,7 +20,7 @@ from thresher.errors import InputError
 
 
 @dataclass(frozen=True)
-class Processes:
+class ProcessGroup:
     """One of several processes; alone by default."""
 
     rank: int = 0
@@ -69,7 +69,7 @@ class Processes:
             distributed.barrier()
 
 
-ALONE = Processes()
+ALONE = ProcessGroup()
 
 
 class _Total(torch.autograd.Function):
@@ -109,8 +109,8 @@ def joined(device: str | None = None) -> Iterator[str | None]:
         distributed.destroy_process_group()
 
 
-def these() -> Processes:
+def these() -> ProcessGroup:
     """The processes that were joined; one alone if none were."""
     if not (distributed.is_available() and distributed.is_initialized()):
         return ALONE
-    return Processes(distributed.get_rank(), distributed.get_world_size())
+    return ProcessGroup(distributed.get_rank(), distributed.get_world_size())

@@ -19,7 +19,7 @@ from thresher.encoders.protocol import (
     sentence_vectors,
     weighted_sentence_vectors,
 )
-from thresher.gates.distributed import ALONE, Processes
+from thresher.gates.distributed import ALONE, ProcessGroup
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 GATES_AT = ("input", "pool")
@@ -51,7 +51,7 @@ def contrast(
     temperature: float,
     gates_at: str = "input",
     keep: Callable[[Tensor], Tensor] | None = None,
-    processes: Processes = ALONE,
+    processes: ProcessGroup = ALONE,
 ) -> tuple[Tensor, Tensor]:
     """L_rationale and L_complement: sentences from their open words, and from the others.
 
@@ -78,7 +78,9 @@ def contrast(
     return _with_gradient(loss, z), _with_gradient(loss, 1 - z)
 
 
-def _compared(own: Tensor, keep: Callable[[Tensor], Tensor] | None, processes: Processes) -> Tensor:
+def _compared(
+    own: Tensor, keep: Callable[[Tensor], Tensor] | None, processes: ProcessGroup
+) -> Tensor:
     """What is compared of the vectors of all sentences: (sentences, …)."""
     every = processes.total(own)
     return every if keep is None else keep(every)

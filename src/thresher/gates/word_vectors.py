@@ -14,7 +14,7 @@ from torch import Tensor
 from thresher.encoders.device_transfer import fetched
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-from thresher.gates.distributed import ALONE, Processes
+from thresher.gates.distributed import ALONE, ProcessGroup
 from thresher.gates.features import Features
 from thresher.text.indexed_sentences import NumberedSentences
 
@@ -116,7 +116,7 @@ def cache_vectors(
     features: Features | None = None,
     units: Units | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
-    processes: Processes = ALONE,
+    processes: ProcessGroup = ALONE,
 ) -> NDArray[np.float16]:
     """Encode every unit once; (units, width) in float16, mapped from the file at `path`.
 

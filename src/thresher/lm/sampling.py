@@ -4,14 +4,14 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm.output_layers.module import draw
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 
 _COLDEST = 1e-30  # a temperature by which float32 can divide
 
 
 @torch.no_grad()
 def sample_text(
-    learned: LearnedModel,
+    learned: TrainedLanguageModel,
     *,
     prompt: str = "",
     length: int = 500,

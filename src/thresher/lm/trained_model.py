@@ -17,7 +17,7 @@ from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
 from thresher.lm.tokens.factory import Tokens, tokens_from_json
 from thresher.lm.training.batches import Task
 from thresher.lm.training.loop import Row, task_of
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 from thresher.model_folder import ModelKind, described_by
 
@@ -33,7 +33,7 @@ _SUMS, _ROLES = "test.", "roles."
 
 
 @dataclass(frozen=True)
-class LearnedModel:
+class TrainedLanguageModel:
     """All that a run leaves behind.
 
     counts: (vocabulary,), of tokens in the training text   best_step: where the weights are from
@@ -43,7 +43,7 @@ class LearnedModel:
 
     model: LanguageModel
     tokens: Tokens
-    settings: TrainingSettings
+    settings: LanguageModelSettings
     counts: Tensor
     best_step: int
     log: Sequence[Row]
@@ -88,7 +88,7 @@ class LearnedModel:
         KIND.write(folder, config, files, card=self.card())
 
     @classmethod
-    def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "LearnedModel":
+    def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "TrainedLanguageModel":
         """Read a model; what is missing, broken or from elsewhere is said in one line."""
         config, files = KIND.read(folder)
         with described_by(folder):
@@ -102,7 +102,7 @@ class LearnedModel:
             return cls(
                 model=model.to(device).eval(),
                 tokens=tokens_from_json(files[_TOKENS].decode()),
-                settings=TrainingSettings(**config["settings"]),
+                settings=LanguageModelSettings(**config["settings"]),
                 counts=statistics["counts"],
                 best_step=config["best_step"],
                 log=_read_log(files[_LOG].decode()),

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.priors.word_priors import WordListPrior, first_opinion
-from thresher.entities.training.fit import Progress, SilentProgress
 from thresher.errors import InputError
 from thresher.gates.word_vectors import batches_by_length, encode_words
+from thresher.progress import ProgressReporter, SilentProgress
 from thresher.rationales.classifier import Reader
 from thresher.rationales.corpus import per_text
 from thresher.rationales.fit import fit_rationales, open_probabilities
@@ -74,7 +74,7 @@ class RationaleFinder:
         classifier: RationaleModel | None = None,
         likely: Set[str] = frozenset(),
         unlikely: Set[str] = frozenset(),
-        progress: Progress | None = None,
+        progress: ProgressReporter | None = None,
     ) -> "RationaleFinder":
         """Learn from texts and their labels.
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
-from thresher.entities.training.fit import Progress
 from thresher.errors import InputError
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import cache_vectors
+from thresher.progress import ProgressReporter
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.corpus import Corpus, per_text, split
@@ -50,7 +50,7 @@ def fit_rationales(
     settings: RationaleSettings,
     classifier: Classifier | None = None,
     opinions: NDArray[np.float32] | None = None,
-    progress: Progress,
+    progress: ProgressReporter,
 ) -> Fitted:
     """Learn which words of texts carry their labels.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thresher.errors import InputError, Report, refuse
+from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.rationales.records import FORMATS, Record, read_records, record_format
 from thresher.text.sources import find_sources, open_source, spoken_names
 
@@ -46,7 +46,7 @@ def read_labelled(
     *,
     fields: Fields,
     format: str | None = None,  # noqa: A002
-    on_problem: Report | None = None,
+    on_problem: WarningHandler | None = None,
 ) -> Iterator[LabelledText]:
     """The texts of files, folders' files, patterns, and "-" for standard input.
 
@@ -62,11 +62,11 @@ def read_labelled(
     if fields.label is not None and "lines" in formats:
         name = names[formats.index("lines")]
         raise InputError(f"{name} has lines without labels; give jsonl, csv or tsv")
-    return _texts(names, formats, fields, on_problem or refuse)
+    return _texts(names, formats, fields, on_problem or raise_input_error)
 
 
 def _texts(
-    names: Sequence[str], formats: Sequence[str], fields: Fields, report: Report
+    names: Sequence[str], formats: Sequence[str], fields: Fields, report: WarningHandler
 ) -> Iterator[LabelledText]:
     found = False
     for name, form in zip(names, formats, strict=True):
@@ -81,7 +81,7 @@ def _texts(
 
 
 def _usable(
-    records: Iterator[Record], name: str, fields: Fields, report: Report
+    records: Iterator[Record], name: str, fields: Fields, report: WarningHandler
 ) -> Iterator[LabelledText]:
     """The records that make a text; a field that none of them has is an error of the file."""
     waiting: list[str] | None = []  # complaints of missing fields, until some record has them all

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from thresher.errors import InputError, Report, refuse
+from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import text_of_task
 from thresher.text.records import Content, Record, read_lines, read_records, text_of
@@ -54,7 +54,7 @@ def read_texts(
     *,
     format: str | None = None,  # noqa: A002
     field: str = "text",
-    on_problem: Report | None = None,
+    on_problem: WarningHandler | None = None,
 ) -> Iterator[Document]:
     """The documents of files, folders, patterns ("corpus/*.txt") and "-" for standard input.
 
@@ -70,13 +70,13 @@ def read_texts(
 
 
 def _documents(
-    names: Sequence[str], given: str | None, field: str, on_problem: Report | None
+    names: Sequence[str], given: str | None, field: str, on_problem: WarningHandler | None
 ) -> Iterator[Document]:
     found = False
     for name in names:
         read = _READERS[given or format_of(name)]
         try:
-            for document in read(name, field, on_problem or refuse):
+            for document in read(name, field, on_problem or raise_input_error):
                 found = True
                 yield document
         except InputError as error:
@@ -87,7 +87,7 @@ def _documents(
         raise InputError(f"no text in {spoken_names(names)}")
 
 
-def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:
+def _read_plain(name: str, _field: str, report: WarningHandler) -> Iterator[Document]:
     offset = 0
     with open_source(name) as stream:
         for text, line in text_blocks(stream, name=name, report=report):
@@ -96,13 +96,13 @@ def _read_plain(name: str, _field: str, report: Report) -> Iterator[Document]:
             offset += len(text)
 
 
-def _read_jsonl(name: str, field: str, report: Report) -> Iterator[Document]:
+def _read_jsonl(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
         records = read_lines(stream, name=name, report=report)
         yield from _texts_of(records, text_of, name, field, report)
 
 
-def _read_label_studio(name: str, field: str, report: Report) -> Iterator[Document]:
+def _read_label_studio(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
         records = read_records(stream, name=name, report=report)
         yield from _texts_of(records, text_of_task, name, field, report)
@@ -113,7 +113,7 @@ def _texts_of(
     text_in: Callable[[Content, str], str],
     name: str,
     field: str,
-    report: Report,
+    report: WarningHandler,
 ) -> Iterator[Document]:
     for record in records:
         try:
@@ -124,7 +124,7 @@ def _texts_of(
             yield Document(text, name, record.number)
 
 
-def _read_parquet(name: str, field: str, report: Report) -> Iterator[Document]:
+def _read_parquet(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
     if name == STANDARD_INPUT:
         raise InputError("Parquet cannot be read from standard input; name a file")
     try:
@@ -147,7 +147,7 @@ def _read_parquet(name: str, field: str, report: Report) -> Iterator[Document]:
         raise InputError(f"{name} is not a readable Parquet file") from error
 
 
-def _read_conll(name: str, _field: str, report: Report) -> Iterator[Document]:
+def _read_conll(name: str, _field: str, report: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
         for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=report):
             yield Document.from_words(sentence.words, source=name, number=sentence.line)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from thresher.errors import InputError, Report
+from thresher.errors import InputError, WarningHandler
 
 Content = dict[str, Any]
 
@@ -34,7 +34,7 @@ def _is_unicode(line: str) -> bool:
     return True
 
 
-def read_lines(raw: Iterable[bytes], *, name: str, report: Report) -> Iterator[Record]:
+def read_lines(raw: Iterable[bytes], *, name: str, report: WarningHandler) -> Iterator[Record]:
     """The records of a file that has one a line."""
     for number, line in enumerate(raw, 1):
         if line.isspace():
@@ -48,7 +48,7 @@ def read_lines(raw: Iterable[bytes], *, name: str, report: Report) -> Iterator[R
             yield from _checked(content, number, place, report)
 
 
-def read_records(raw: Iterable[bytes], *, name: str, report: Report) -> Iterator[Record]:
+def read_records(raw: Iterable[bytes], *, name: str, report: WarningHandler) -> Iterator[Record]:
     """The records of a file in either form. An array is held in memory as a whole."""
     lines = iter(raw)
     start: list[bytes] = []
@@ -68,7 +68,7 @@ def read_records(raw: Iterable[bytes], *, name: str, report: Report) -> Iterator
         yield from _checked(content, number, f"{name} record {number}", report)
 
 
-def _checked(content: object, number: int, place: str, report: Report) -> Iterator[Record]:
+def _checked(content: object, number: int, place: str, report: WarningHandler) -> Iterator[Record]:
     if isinstance(content, dict):
         yield Record(content, number, place)
     else:

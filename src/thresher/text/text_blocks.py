@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import IO
 
-from thresher.errors import InputError, Report
+from thresher.errors import InputError, WarningHandler
 
 BLOCK = 1 << 18  # bytes
 
@@ -12,7 +12,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def text_blocks(
-    stream: IO[bytes], *, name: str, report: Report, size: int = BLOCK
+    stream: IO[bytes], *, name: str, report: WarningHandler, size: int = BLOCK
 ) -> Iterator[tuple[str, int]]:
     """UTF-8 text block by block, each with the number of its first line.
 
@@ -61,7 +61,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
         raise InputError(f"{name} is not UTF-8 text")
 
 
-def _decoded(data: bytes, name: str, first_line: int, report: Report) -> str:
+def _decoded(data: bytes, name: str, first_line: int, report: WarningHandler) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import SUREST, Candidate, best_threshold, candidates
-from thresher.entities.finding.signal_weights import Trust
+from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS
 from thresher.entities.training.heads import Head
@@ -181,7 +181,7 @@ def test_a_threshold_only_filters_the_candidates(tiny):
     model = FinderModel(
         encoder=tiny.name,
         layer=tiny.layer,
-        heads=(Head(seeded_selector(0, tiny.width, form="thresholded"), Trust(), 0.5),),
+        heads=(Head(seeded_selector(0, tiny.width, form="thresholded"), SignalWeights(), 0.5),),
         ordinary=frozenset(),
         not_names=TITLES,
     )

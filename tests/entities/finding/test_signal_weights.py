@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from thresher.entities.finding.signal_weights import LEAST_ANCHORS, Trust
-from thresher.entities.finding.signals import Observations, Observer
+from thresher.entities.finding.signal_weights import LEAST_ANCHORS, SignalWeights
+from thresher.entities.finding.signals import SignalExtractor, WordSignals
 from thresher.entities.priors.casing import Casing
 from thresher.gates.selector import seeded_selector
 from thresher.gates.word_vectors import encode_words
@@ -20,7 +20,7 @@ def lowered(sentences):
 
 def observations(casing, repeated=None, possible=None):
     casing = np.asarray(casing, dtype=np.int8)
-    return Observations(
+    return WordSignals(
         casing=casing,
         repeated=np.zeros(len(casing), bool) if repeated is None else np.asarray(repeated),
         possible=np.ones(len(casing), bool) if possible is None else np.asarray(possible),
@@ -42,14 +42,14 @@ def simulated(words, *, capital, repeated, silent=0.3, wrong=0.0, seed=0):
     return gate.astype(np.float32), observations(case, again)
 
 
-# Trust
+# SignalWeights
 
 
 @pytest.mark.parametrize(
     ("capital", "repeated"), [((0.05, 0.9), (0.1, 0.4)), ((0.4, 0.6), (0.02, 0.5))]
 )
 def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital, repeated):
-    trust = Trust.estimate(*simulated(200_000, capital=capital, repeated=repeated))
+    trust = SignalWeights.estimate(*simulated(200_000, capital=capital, repeated=repeated))
     truth = np.log(
         [
             capital[1] / capital[0],
@@ -64,26 +64,26 @@ def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital,
 
 
 def test_a_view_that_knows_nothing_of_the_label_is_not_trusted():
-    trust = Trust.estimate(*simulated(200_000, capital=(0.3, 0.3), repeated=(0.2, 0.2)))
+    trust = SignalWeights.estimate(*simulated(200_000, capital=(0.3, 0.3), repeated=(0.2, 0.2)))
     assert [trust.capital, trust.lower, trust.repeated] == pytest.approx([0, 0, 0], abs=0.02)
 
 
 def test_a_view_that_contradicts_the_label_counts_against_it():
-    trust = Trust.estimate(*simulated(20_000, capital=(0.8, 0.1), repeated=(0.5, 0.1)))
+    trust = SignalWeights.estimate(*simulated(20_000, capital=(0.8, 0.1), repeated=(0.5, 0.1)))
     assert trust.capital < 0 < trust.lower
     assert trust.repeated < 0
 
 
 def test_a_worse_gate_leads_to_less_trust_and_not_to_more():
     views = {"capital": (0.05, 0.9), "repeated": (0.05, 0.5)}
-    good = Trust.estimate(*simulated(50_000, **views))
-    worse = Trust.estimate(*simulated(50_000, **views, wrong=0.1))
+    good = SignalWeights.estimate(*simulated(50_000, **views))
+    worse = SignalWeights.estimate(*simulated(50_000, **views, wrong=0.1))
     assert 0 < worse.capital < good.capital
     assert 0 < worse.repeated < good.repeated
 
 
 def test_trust_is_finite_where_a_value_is_never_seen_beside_a_label():
-    trust = Trust.estimate(*simulated(1000, capital=(0.0, 1.0), repeated=(0.0, 0.0)))
+    trust = SignalWeights.estimate(*simulated(1000, capital=(0.0, 1.0), repeated=(0.0, 0.0)))
     assert np.isfinite([trust.capital, trust.lower, trust.repeated]).all()
     assert trust.lower < 0 < trust.capital
 
@@ -95,12 +95,12 @@ def test_only_words_the_gate_is_sure_of_are_counted():
     more = observations(
         np.concatenate([seen.casing, case]), np.concatenate([seen.repeated, case == Casing.LOWER])
     )
-    assert Trust.estimate(unsure, more) == Trust.estimate(gate, seen)
+    assert SignalWeights.estimate(unsure, more) == SignalWeights.estimate(gate, seen)
 
 
 def test_case_counts_whole_where_it_is_the_only_view():
     gate, seen = simulated(200_000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
-    trust = Trust.estimate(gate, replace(seen, repeated=None))
+    trust = SignalWeights.estimate(gate, replace(seen, repeated=None))
     truth = np.log([0.9 / 0.05, 0.1 / 0.95])
     np.testing.assert_allclose([trust.capital, trust.lower], truth, rtol=0.05)
     assert trust.repeated == 0
@@ -113,17 +113,17 @@ def test_with_too_few_anchors_no_view_is_trusted():
     gate = np.array([0.99] * few + [0.001] * 500, dtype=np.float32)
     case = [Casing.CAPITAL] * few + [Casing.LOWER] * 500
     seen = observations(case, repeated=[True] * few + [False] * 500)
-    assert Trust.estimate(gate, seen) == Trust()
+    assert SignalWeights.estimate(gate, seen) == SignalWeights()
     undecided = np.full(1000, 0.4, dtype=np.float32)
     seen = observations([Casing.CAPITAL, Casing.LOWER] * 500)
-    assert Trust.estimate(undecided, seen) == Trust()
+    assert SignalWeights.estimate(undecided, seen) == SignalWeights()
 
 
 def test_of_no_words_nothing_is_known():
-    empty = Observer(ordinary=frozenset())([])
+    empty = SignalExtractor(ordinary=frozenset())([])
     gate = np.zeros(0, dtype=np.float32)
-    assert Trust.estimate(gate, empty) == Trust()
-    assert Trust(1.0, -1.0, 0.5).combine(gate, empty).shape == (0,)
+    assert SignalWeights.estimate(gate, empty) == SignalWeights()
+    assert SignalWeights(1.0, -1.0, 0.5).combine(gate, empty).shape == (0,)
 
 
 # Views together
@@ -140,7 +140,7 @@ def test_of_no_words_nothing_is_known():
 def test_log_odds_of_the_views_add_up(words, weights):
     gate = np.array([each[0] for each in words], dtype=np.float32)
     seen = observations([each[1] for each in words], [each[2] for each in words])
-    trust = Trust(*weights)
+    trust = SignalWeights(*weights)
     of_case = {Casing.SILENT: 0.0, Casing.CAPITAL: trust.capital, Casing.LOWER: trust.lower}
     added = [of_case[case] + again * trust.repeated for _, case, again in words]
     combined = trust.combine(gate, seen)
@@ -151,12 +151,12 @@ def test_log_odds_of_the_views_add_up(words, weights):
 def test_silent_views_add_nothing():
     gate = np.array([0.0, 0.1, 0.5, 0.97, 1.0], dtype=np.float32)
     silent = observations([Casing.SILENT] * 5)
-    np.testing.assert_allclose(Trust(3.0, -2.0, 1.0).combine(gate, silent), gate, atol=2e-6)
+    np.testing.assert_allclose(SignalWeights(3.0, -2.0, 1.0).combine(gate, silent), gate, atol=2e-6)
 
 
 def test_what_cannot_be_an_entity_scores_zero():
     seen = observations([Casing.CAPITAL] * 2, possible=[False, True])
-    scores = Trust(3.0, -2.0, 1.0).combine(np.array([0.99, 0.99], dtype=np.float32), seen)
+    scores = SignalWeights(3.0, -2.0, 1.0).combine(np.array([0.99, 0.99], dtype=np.float32), seen)
     assert scores[0] == 0
     assert scores[1] > 0.99
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_an_entity_scores_zero():
 def test_gates_of_zero_and_one_stay_probabilities():
     gate = np.array([0.0, 1.0], dtype=np.float32)
     for case in Casing:
-        scores = Trust(9.0, -9.0, 9.0).combine(gate, observations([case] * 2, [True, True]))
+        scores = SignalWeights(9.0, -9.0, 9.0).combine(gate, observations([case] * 2, [True, True]))
         assert ((scores >= 0) & (scores <= 1)).all()
 
 
@@ -178,8 +178,8 @@ def test_with_the_casing_view_off_scores_are_untouched_by_case(minilm):
     for text in (sentences, lowered(sentences)):
         with torch.inference_mode():
             gates.append(selector(encode_words(minilm, text)).prob_open().numpy())
-        seen = Observer(ordinary=frozenset(), not_names={"monday"})(text)
-        scores.append(Trust(repeated=1.0).combine(gates[-1], seen))
+        seen = SignalExtractor(ordinary=frozenset(), not_names={"monday"})(text)
+        scores.append(SignalWeights(repeated=1.0).combine(gates[-1], seen))
         assert not np.array_equal(scores[-1], gates[-1])
     np.testing.assert_array_equal(*gates)
     np.testing.assert_array_equal(*scores)

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities.finding.signals import Observer
+from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.priors.casing import Casing, casing, has_letters, is_address, is_capitalised
 
 WORD = st.sampled_from(
@@ -27,7 +27,7 @@ ORDINARY, NOT_NAMES, DATES = {"the", "went"}, {"monday"}, {"rome"}
 
 
 def observe(sentences, *, ordinary=frozenset(), not_names=frozenset()):
-    return Observer(ordinary=ordinary, not_names=not_names)(sentences)
+    return SignalExtractor(ordinary=ordinary, not_names=not_names)(sentences)
 
 
 def lowered(sentences):
@@ -52,7 +52,9 @@ def seen_one_by_one(sentences, *, dates):
 
 @given(st.lists(SENTENCES, max_size=3), st.booleans())
 def test_texts_are_seen_as_each_of_them_word_by_word(texts, dates):
-    observer = Observer(ordinary=ORDINARY, not_names=NOT_NAMES, dates=DATES if dates else None)
+    observer = SignalExtractor(
+        ordinary=ORDINARY, not_names=NOT_NAMES, dates=DATES if dates else None
+    )
     seen = observer.of_texts(texts)
     expected = [each for text in texts for each in seen_one_by_one(text, dates=dates)]
     found = zip(seen.casing.tolist(), seen.repeated.tolist(), seen.possible.tolist(), strict=True)

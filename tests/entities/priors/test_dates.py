@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities.finding.signals import Observer
+from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.priors.casing import Casing
 from thresher.entities.priors.dates import DatePrior, date_words, is_year
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_statistics import WordStatistics
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 
 HAUSA = [["a", "ranar", "28", "ga", "Agusta", "2018", "an", "ga", "28", "mutane"]] * 5
 WORDS = [word for words in HAUSA for word in words]
@@ -55,8 +55,8 @@ def test_a_short_number_is_a_day_where_a_year_is_near():
 
 def test_dates_are_entities_only_if_one_says_so():
     def opinions(**stated):
-        beliefs = Beliefs(priors=("casing",), **stated)
-        found = beliefs.opinions(HAUSA, WordStatistics.of(HAUSA), Settings())
+        beliefs = PriorKnowledge(priors=("casing",), **stated)
+        found = beliefs.opinions(HAUSA, WordStatistics.of(HAUSA), EntitySettings())
         return dict(zip(WORDS, found, strict=True))
 
     assert opinions()["2018"] == opinions()["an"] == 0
@@ -67,8 +67,8 @@ def test_dates_are_entities_only_if_one_says_so():
 
 def test_where_dates_are_entities_numbers_are_possible_and_case_says_nothing_of_their_words():
     options = {"ordinary": None, "not_names": frozenset()}
-    plain = Observer(**options)(HAUSA[:1])
-    dated = Observer(dates=frozenset({"agusta", "an"}), **options)(HAUSA[:1])
+    plain = SignalExtractor(**options)(HAUSA[:1])
+    dated = SignalExtractor(dates=frozenset({"agusta", "an"}), **options)(HAUSA[:1])
     assert np.flatnonzero(dated.possible & ~plain.possible).tolist() == [2, 5, 8]
     assert [plain.casing[i] for i in (4, 6)] == [Casing.CAPITAL, Casing.LOWER]
     assert [dated.casing[i] for i in (4, 6)] == [Casing.SILENT, Casing.SILENT]

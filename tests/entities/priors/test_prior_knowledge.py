@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 
 from thresher.entities.priors.cldr import cldr_names
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 
 SPREAD = [["ነው", "ቤት", "።"]] * PASSAGE
 TEXT = [*[["ከበደ", "ነው", "ቤት", "።"]] * 6, *SPREAD * 5, ["once", "in", "Oslo", "ነው"]]
 WORDS = [word for words in TEXT for word in words]
-SETTINGS = Settings(bursty_rate=0.05)
+SETTINGS = EntitySettings(bursty_rate=0.05)
 
 
 def opinions(**beliefs):
-    found = Beliefs(**beliefs).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
+    found = PriorKnowledge(**beliefs).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
     return {word: found[i] for i, word in enumerate(WORDS)}
 
 
@@ -50,13 +50,13 @@ def test_known_names_are_surer_than_burstiness():
     ],
 )
 def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, names, alone):
-    assert Beliefs(priors=priors, names=frozenset(names)).names_alone is alone
+    assert PriorKnowledge(priors=priors, names=frozenset(names)).names_alone is alone
 
 
 @pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
 def test_names_do_not_stand_alone_beside_stated_expectations(stated):
     names = frozenset(["ቤት"])
-    assert not Beliefs(priors=("burstiness",), names=names, **stated).names_alone
+    assert not PriorKnowledge(priors=("burstiness",), names=names, **stated).names_alone
 
 
 def test_words_are_known_however_they_are_written():
@@ -66,7 +66,7 @@ def test_words_are_known_however_they_are_written():
 
 def test_surprisal_has_to_come_from_somewhere():
     with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
-        Beliefs(priors=("surprisal",))
+        PriorKnowledge(priors=("surprisal",))
     surprisal = np.array([9.0 if word == "ቤት" else 1.0 for word in WORDS], dtype=np.float32)
     found = opinions(priors=("surprisal",), surprisal=surprisal)
     assert (found["ቤት"], found["ነው"]) == (1, 0)
@@ -74,7 +74,7 @@ def test_surprisal_has_to_come_from_somewhere():
 
 def test_an_unknown_prior_is_told_with_the_choices():
     with pytest.raises(InputError, match=r"unknown prior 'luck'; choose from casing, .*burstiness"):
-        Beliefs(priors=("luck",))
+        PriorKnowledge(priors=("luck",))
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_a_language_that_cldr_does_not_know_is_an_error(locale):
 
 
 def test_a_name_is_a_name_even_if_listed_as_none():
-    beliefs = Beliefs(names=frozenset(["may"]))
+    beliefs = PriorKnowledge(names=frozenset(["may"]))
     assert "may" not in beliefs.not_names
     assert "june" in beliefs.not_names
 
 
 def test_an_unknown_prior_names_the_choices():
     with pytest.raises(InputError, match="unknown prior 'rare'; choose from casing"):
-        Beliefs(priors=("rare",))
+        PriorKnowledge(priors=("rare",))

@@ -13,25 +13,27 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.signal_weights import Trust
+from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import card
 from thresher.entities.training import student as distil_model
 from thresher.entities.training.distillation import (
-    Distillation,
+    DistillationSettings,
     Student,
     principal_components,
     teach,
 )
-from thresher.entities.training.fit import SilentProgress
 from thresher.entities.training.heads import Head
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import seeded_selector
+from thresher.progress import SilentProgress
 
 NAMES = ["anna", "boris", "chiara", "dmitri", "elena", "farid"]
 PLAIN = ["the", "child", "met", "saw", "called", "again", "then", "."]
-QUICK = Distillation(width=8, hidden=16, epochs=25, sentences_per_batch=32, learning_rate=0.02)
+QUICK = DistillationSettings(
+    width=8, hidden=16, epochs=25, sentences_per_batch=32, learning_rate=0.02
+)
 
 
 class Teacher:
@@ -74,7 +76,7 @@ def teacher() -> Teacher:
 @pytest.fixture(scope="module")
 def model() -> FinderModel:
     """What a teacher knows beside its gates."""
-    head = Head(seeded_selector(0, 12, hidden=4, form="thresholded"), Trust(), 0.5)
+    head = Head(seeded_selector(0, 12, hidden=4, form="thresholded"), SignalWeights(), 0.5)
     origin = {"licence": "cc-by-sa-4.0", "sources": [["Old letters", "CC BY-SA 4.0"]]}
     words = frozenset(PLAIN), frozenset(["the"])
     return FinderModel("shown", 1, (head,), *words, learned_from=origin)
@@ -166,8 +168,8 @@ def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student)
 
 def test_a_small_text_is_read_more_often(monkeypatch):
     monkeypatch.setattr(distil_model, "_LEAST_STEPS", 500)
-    assert distil_model.long_enough(Distillation(epochs=4), 640).epochs == 50
-    assert distil_model.long_enough(Distillation(epochs=4), 64_000).epochs == 4
+    assert distil_model.long_enough(DistillationSettings(epochs=4), 640).epochs == 50
+    assert distil_model.long_enough(DistillationSettings(epochs=4), 64_000).epochs == 4
 
 
 def test_the_same_seed_gives_the_same_student_and_leaves_the_generator_alone(
@@ -175,7 +177,9 @@ def test_the_same_seed_gives_the_same_student_and_leaves_the_generator_alone(
 ):
     before = torch.random.get_rng_state()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        made(model, teacher, Distillation(width=8, epochs=1, seed=seed)).write(tmp_path / name)
+        made(model, teacher, DistillationSettings(width=8, epochs=1, seed=seed)).write(
+            tmp_path / name
+        )
     assert torch.equal(before, torch.random.get_rng_state())
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes(), file.name
@@ -237,4 +241,4 @@ def test_an_encoder_that_hides_its_tokens_cannot_teach(tiny, model):
 )
 def test_settings_out_of_range_are_refused(wrong, told):
     with pytest.raises(InputError, match=told):
-        Distillation(**wrong)
+        DistillationSettings(**wrong)

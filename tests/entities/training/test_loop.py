@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from thresher.entities.evaluation import word_average_precision
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.training.loop import Corpus, steps_per_epoch, train
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import (
     COLLAPSED_ABOVE,
     COLLAPSED_BELOW,
@@ -81,7 +81,7 @@ def toy(prior, *, words=2000, width=8):
 @pytest.mark.parametrize("gates_at", ["input", "pool"])
 @pytest.mark.parametrize("form", ["thresholded", "stretched", "continuous"])
 def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, gates_at):
-    settings = Settings(**CONTRAST, form=form, gates_at=gates_at)
+    settings = EntitySettings(**CONTRAST, form=form, gates_at=gates_at)
     torch.manual_seed(1)
     first = trained(tiny, corpus, settings)
     torch.manual_seed(2)  # the global generator plays no part
@@ -102,13 +102,15 @@ def test_with_every_switch_off_training_is_what_it_always_was(
     tiny, corpus, form, gates_at, total, squares
 ):
     """Sums over the weights, as they were before there were switches."""
-    weights = weights_of(trained(tiny, corpus, Settings(**CONTRAST, form=form, gates_at=gates_at)))
+    weights = weights_of(
+        trained(tiny, corpus, EntitySettings(**CONTRAST, form=form, gates_at=gates_at))
+    )
     assert float(weights.double().sum()) == pytest.approx(total, abs=2e-4)
     assert float(weights.double().square().sum()) == pytest.approx(squares, abs=2e-4)
 
 
 def test_another_seed_gives_another_selector(tiny, corpus):
-    first, other = (trained(tiny, corpus, Settings(**CONTRAST, seed=seed)) for seed in (0, 1))
+    first, other = (trained(tiny, corpus, EntitySettings(**CONTRAST, seed=seed)) for seed in (0, 1))
     assert not torch.equal(weights_of(first), weights_of(other))
 
 
@@ -117,7 +119,7 @@ def test_another_seed_gives_another_selector(tiny, corpus):
 def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
     tiny, corpus, stop, target
 ):
-    settings = Settings(**CONTRAST, target_rate=target)
+    settings = EntitySettings(**CONTRAST, target_rate=target)
     state = TrainingState.new(settings, tiny.width, tiny.device)
     copies = []
     train(
@@ -141,7 +143,7 @@ def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
 @pytest.mark.parametrize("stop", [1, 4, 5, 8, 13])
 def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, stop):
     """Of three epochs with five steps each; its state is written and read again."""
-    settings = Settings(**CONTRAST, target_rate=0.2)
+    settings = EntitySettings(**CONTRAST, target_rate=0.2)
     path = tmp_path / "checkpoint"
     straight = []
     state = trained(tiny, corpus, settings, after_epoch=straight.append)
@@ -175,7 +177,7 @@ def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, 
 
 
 def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):
-    settings = Settings(**QUICK)
+    settings = EntitySettings(**QUICK)
     state = trained(tiny, corpus, settings)
     before = weights_of(state)
     train(state, tiny, corpus, settings)
@@ -186,7 +188,7 @@ def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):
 
 
 def test_every_sentence_is_read_once_an_epoch_in_batches_that_change(tiny, corpus):
-    settings = Settings(**{**CONTRAST, "contrast_share": 1.0, "sentences_per_batch": 7})
+    settings = EntitySettings(**{**CONTRAST, "contrast_share": 1.0, "sentences_per_batch": 7})
     trained(tiny, corpus, settings)
     steps = steps_per_epoch(len(corpus.sentences), settings)
     assert len(tiny.read) == settings.epochs * steps == 3 * 6
@@ -202,18 +204,18 @@ def test_every_sentence_is_read_once_an_epoch_in_batches_that_change(tiny, corpu
 def test_the_encoder_reads_only_the_batches_that_have_the_contrast(
     tiny, corpus, share, least, most
 ):
-    trained(tiny, corpus, Settings(**{**CONTRAST, "contrast_share": share}))
+    trained(tiny, corpus, EntitySettings(**{**CONTRAST, "contrast_share": share}))
     assert least <= len(tiny.read) <= most
 
 
 def test_without_contrast_the_encoder_reads_nothing(tiny, corpus):
-    trained(tiny, corpus, Settings(**{**CONTRAST, "contrast": 0.0, "contrast_share": 1.0}))
+    trained(tiny, corpus, EntitySettings(**{**CONTRAST, "contrast": 0.0, "contrast_share": 1.0}))
     assert tiny.read == []
 
 
 def test_steps_and_epochs_are_counted_and_terms_reported_by_name(tiny, corpus):
     steps, reports = [], []
-    settings = Settings(**{**CONTRAST, "contrast_share": 1.0})
+    settings = EntitySettings(**{**CONTRAST, "contrast_share": 1.0})
     trained(
         tiny,
         corpus,
@@ -229,7 +231,7 @@ def test_steps_and_epochs_are_counted_and_terms_reported_by_name(tiny, corpus):
 
 
 def test_the_first_report_of_one_batch_is_that_of_the_untrained_selector(tiny, corpus):
-    settings = Settings(hidden=16, epochs=1, sentences_per_batch=40, contrast=0.0, seed=5)
+    settings = EntitySettings(hidden=16, epochs=1, sentences_per_batch=40, contrast=0.0, seed=5)
     reports = []
     trained(tiny, corpus, settings, after_epoch=reports.append)
     selector = seeded_selector(5, tiny.width, hidden=16, form=settings.form)
@@ -246,7 +248,7 @@ def test_the_prior_is_learned_and_carried_to_words_it_says_nothing_about(tiny):
     labels, corpus = toy(
         lambda labels, rng: np.where(rng.random(len(labels)) < 0.5, labels, np.nan)
     )
-    (selector,) = trained(tiny, corpus, Settings(**TOY, epochs=4)).selectors
+    (selector,) = trained(tiny, corpus, EntitySettings(**TOY, epochs=4)).selectors
     with torch.inference_mode():
         scores = selector(torch.from_numpy(corpus.vectors.astype(np.float32))).prob_open().numpy()
     silent = np.isnan(corpus.prior)
@@ -272,7 +274,7 @@ def test_each_weight_lowers_its_term_and_the_complement_is_raised(
     tiny, corpus, gates_at, weights, term, sign
 ):
     options = {**QUICK, **ALONE, **weights, "epochs": 25, "gates_at": gates_at}
-    settings = Settings(**options, learning_rate=3e-2, contrast_share=1.0, temperature=0.2)
+    settings = EntitySettings(**options, learning_rate=3e-2, contrast_share=1.0, temperature=0.2)
     reports = []
     trained(tiny, corpus, settings, after_epoch=reports.append)
     assert sign * (reports[-1].terms[term] - reports[0].terms[term]) > 0.05
@@ -288,17 +290,17 @@ def test_the_lagrangian_holds_the_rate_of_open_gates_at_its_target(
     """The prior alone would open every second gate."""
     _, corpus = toy(lambda labels, rng: np.full(len(labels), 0.5))
     reports = []
-    settings = Settings(**TOY, form=form, epochs=epochs, target_rate=target)
+    settings = EntitySettings(**TOY, form=form, epochs=epochs, target_rate=target)
     trained(tiny, corpus, settings, after_epoch=reports.append)
     assert reports[-1].selected == (pytest.approx(reached, abs=0.03),)
 
 
 def test_the_weight_of_sparsity_is_fixed_unless_there_is_a_target(tiny, corpus):
     fixed, adapted = [], []
-    trained(tiny, corpus, Settings(**CONTRAST), after_epoch=fixed.append)
-    trained(tiny, corpus, Settings(**CONTRAST, target_rate=0.1), after_epoch=adapted.append)
-    assert {each.sparsity_weights for each in fixed} == {(Settings().sparsity,)}
-    assert adapted[0].sparsity_weights > (Settings().sparsity,)
+    trained(tiny, corpus, EntitySettings(**CONTRAST), after_epoch=fixed.append)
+    trained(tiny, corpus, EntitySettings(**CONTRAST, target_rate=0.1), after_epoch=adapted.append)
+    assert {each.sparsity_weights for each in fixed} == {(EntitySettings().sparsity,)}
+    assert adapted[0].sparsity_weights > (EntitySettings().sparsity,)
 
 
 # Collapse
@@ -332,19 +334,21 @@ def test_gates_that_choose_are_not_reported(selected):
 def test_a_collapse_is_seen_while_training(tiny, prior, words):
     _, corpus = toy(lambda labels, rng: np.full(len(labels), prior))
     reports = []
-    trained(tiny, corpus, Settings(**TOY, epochs=15), after_epoch=reports.append)
+    trained(tiny, corpus, EntitySettings(**TOY, epochs=15), after_epoch=reports.append)
     assert words in reports[-1].collapsed
 
 
 def test_weights_that_no_float_holds_end_the_training(tiny, corpus):
     with pytest.raises(InputError, match="the loss is no number any more in epoch 1: choose"):
-        trained(tiny, corpus, Settings(**{**CONTRAST, "contrast_share": 1.0, "contrast": 1e300}))
+        trained(
+            tiny, corpus, EntitySettings(**{**CONTRAST, "contrast_share": 1.0, "contrast": 1e300})
+        )
 
 
 def test_too_much_sparsity_against_no_prior_closes_every_gate(tiny, corpus):
     silent = replace(corpus, prior=np.full_like(corpus.prior, np.nan))
     reports = []
-    settings = Settings(
+    settings = EntitySettings(
         **{**CONTRAST, "contrast_share": 1.0, "epochs": 20}, learning_rate=0.1, sparsity=50.0
     )
     trained(tiny, silent, settings, after_epoch=reports.append)
@@ -380,7 +384,7 @@ def test_numbered_sentences_are_learned_from_like_any_others(corpus, tiny):
     numbered = replace(corpus, sentences=NumberedSentences.of(corpus.sentences))
     weights = []
     for each in (corpus, numbered):
-        state = TrainingState.new(Settings(**CONTRAST), tiny.width, tiny.device)
-        train(state, tiny, each, Settings(**CONTRAST))
+        state = TrainingState.new(EntitySettings(**CONTRAST), tiny.width, tiny.device)
+        train(state, tiny, each, EntitySettings(**CONTRAST))
         weights.append(weights_of(state))
     assert torch.equal(*weights)

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.objective import GATES_AT
 from thresher.gates.selector import PARAMETER_RANGES
@@ -11,7 +11,7 @@ from thresher.gates.selector import PARAMETER_RANGES
 @pytest.mark.parametrize("form", sorted(PARAMETER_RANGES))
 @pytest.mark.parametrize("gates_at", GATES_AT)
 def test_every_form_and_place_of_gates_can_be_chosen(form, gates_at):
-    settings = Settings(form=form, gates_at=gates_at, target_rate=0.15)
+    settings = EntitySettings(form=form, gates_at=gates_at, target_rate=0.15)
     assert (settings.form, settings.gates_at) == (form, gates_at)
 
 
@@ -39,16 +39,16 @@ def test_every_form_and_place_of_gates_can_be_chosen(form, gates_at):
 )
 def test_a_wrong_setting_is_one_line_with_the_rule_the_value_and_the_choices(wrong, message):
     with pytest.raises(InputError, match=message) as raised:
-        Settings(**wrong)
+        EntitySettings(**wrong)
     assert "\n" not in str(raised.value)
 
 
 def test_names_are_those_of_the_fields():
-    assert Settings.names() == tuple(dataclasses.asdict(Settings()))
+    assert EntitySettings.names() == tuple(dataclasses.asdict(EntitySettings()))
 
 
 def test_settings_cannot_be_changed_nor_given_by_position():
     with pytest.raises(dataclasses.FrozenInstanceError):
-        Settings().epochs = 7
+        EntitySettings().epochs = 7
     with pytest.raises(TypeError):
-        Settings("stretched")
+        EntitySettings("stretched")

@@ -14,10 +14,12 @@ from thresher.lm.reports import report
 from thresher.lm.reports.plots import _smooth, distribution
 from thresher.lm.tokens.factory import Characters
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
-SETTINGS = TrainingSettings(steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500)
+SETTINGS = LanguageModelSettings(
+    steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500
+)
 
 
 def fit(*, alphabet=60, **options):

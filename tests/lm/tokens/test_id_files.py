@@ -10,7 +10,7 @@ from thresher.lm.tokens import id_files as module
 from thresher.lm.tokens.factory import learn_tokens
 from thresher.lm.tokens.id_files import mapped_ids
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 TEXT = "The sea was calm. The boats\r\nlay still.\n\nNobody came.\u2028 The sea rose.\x85" * 9
@@ -43,7 +43,7 @@ def test_a_model_learns_the_same_from_them(tmp_path):
     """With a work folder they are mapped, without one they are not."""
     how = {
         "shape": Shape(width=16, layers=1, heads=1, context=16),
-        "settings": TrainingSettings(steps=3, batch=2, evaluate_every=3),
+        "settings": LanguageModelSettings(steps=3, batch=2, evaluate_every=3),
     }
     mapped = fit_language_model(TEXT * 3, work=tmp_path, **how)
     assert (tmp_path / "train.ids").stat().st_size > 8 * 1000

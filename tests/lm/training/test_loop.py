@@ -17,7 +17,7 @@ from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.training.batches import Part
 from thresher.lm.training.checkpoints import load_checkpoint, run_mark, save_checkpoint
 from thresher.lm.training.loop import DivergedError, TrainingData, TrainingState, task_of, train
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 V = 12
@@ -27,7 +27,7 @@ _STEPS = torch.randint(3, (3000,), generator=_START)
 LANGUAGE = (torch.cumsum(_STEPS * 2 + 1, 0)) % V
 COUNTS = torch.bincount(LANGUAGE[:2500], minlength=V)
 DATA = TrainingData(LANGUAGE[:2500], LANGUAGE[2500:], COUNTS)
-SETTINGS = TrainingSettings(
+SETTINGS = LanguageModelSettings(
     steps=12, batch=4, warm_up=3, evaluate_every=4, learning_rate=3e-3, validation_tokens=200
 )
 
@@ -38,7 +38,7 @@ def start(settings=SETTINGS, *, causal=True, output="full", tied=True, dropout=0
 
 
 def changed(**options):
-    return TrainingSettings(**{**SETTINGS.__dict__, **options})
+    return LanguageModelSettings(**{**SETTINGS.__dict__, **options})
 
 
 @pytest.mark.parametrize("margin", ["inf", "2", "4"])

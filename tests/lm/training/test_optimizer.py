@@ -8,7 +8,7 @@ import torch
 from thresher.errors import InputError
 from thresher.lm.model import Architecture, seeded_model
 from thresher.lm.training.optimizer import adamw, decay_groups, learning_rate
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 
@@ -32,7 +32,7 @@ def test_every_parameter_is_in_one_group_and_only_matrices_decay(tied, decay_emb
 
 def test_without_gradients_from_the_loss_only_decay_moves_weights():
     lm = model()
-    settings = TrainingSettings(weight_decay=0.5, learning_rate=0.1, decay_embeddings=False)
+    settings = LanguageModelSettings(weight_decay=0.5, learning_rate=0.1, decay_embeddings=False)
     before = {name: value.clone() for name, value in lm.named_parameters()}
     optimizer = adamw(lm, settings)
     for parameter in lm.parameters():
@@ -44,7 +44,7 @@ def test_without_gradients_from_the_loss_only_decay_moves_weights():
 
 
 def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
-    settings = TrainingSettings(steps=110, warm_up=10, learning_rate=2.0, final_share=0.1)
+    settings = LanguageModelSettings(steps=110, warm_up=10, learning_rate=2.0, final_share=0.1)
     rates = [learning_rate(step, settings) for step in range(111)]
     assert rates[:10] == pytest.approx([0.2 * k for k in range(1, 11)])
     assert rates[10] == 2.0
@@ -67,7 +67,7 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
 )
 def test_settings_that_cannot_be_are_an_error(options, told):
     with pytest.raises(InputError, match=told):
-        TrainingSettings(**options)
+        LanguageModelSettings(**options)
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.5])

@@ -6,7 +6,7 @@ import pytest
 
 from thresher.errors import InputError
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.tensorboard import tensorboard_log
 from thresher.lm.transformer import Shape
 
@@ -18,7 +18,7 @@ def test_every_column_of_the_log_is_a_curve(tmp_path):
     learned = fit_language_model(
         TEXT,
         shape=Shape(width=8, heads=1, layers=1, context=8),
-        settings=TrainingSettings(steps=4, batch=2, evaluate_every=2),
+        settings=LanguageModelSettings(steps=4, batch=2, evaluate_every=2),
         tensorboard=tmp_path / "board",
     )
     read = accumulator.EventAccumulator(str(tmp_path / "board")).Reload()

@@ -59,9 +59,9 @@ def distill(
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     teacher = load_finder(ModelChoice(Path(model), device), quiet=quiet)
-    from thresher.entities.training.distillation import Distillation  # noqa: PLC0415 (torch)
+    from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
 
-    settings = Distillation(**given(epochs=epochs, seed=seed))
+    settings = DistillationSettings(**given(epochs=epochs, seed=seed))
     with shown(quiet=quiet) as progress:
         sentences = list(sentences_of(progress.counted(texts, "text")))
         held_out = sentences[_EVERY - 1 :: _EVERY][:_MOST]

@@ -18,7 +18,7 @@ from thresher.cli.progress import shown
 from thresher.cli.work_folder import check_place, kept_work, stored_sentences
 
 if TYPE_CHECKING:
-    from thresher import Settings
+    from thresher import EntitySettings
     from thresher.text.corpus import Document
 
 
@@ -79,7 +79,7 @@ def fit(
     )
     problems = Problems()
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    settings = thresher.Settings(
+    settings = thresher.EntitySettings(
         **given(
             epochs=epochs,
             seed=seed,
@@ -128,7 +128,7 @@ def _learned(
     texts: Iterable["Document"],
     place: Place,
     reader: Reader,
-    settings: "Settings",
+    settings: "EntitySettings",
     beliefs: dict[str, Any],
     *,
     device: str | None,
@@ -138,8 +138,8 @@ def _learned(
 
     Models that there are are loaded first, so that a wrong name is told before any reading.
     """
-    from thresher.entities.training.fit import SilentProgress  # noqa: PLC0415 (torch)
     from thresher.gates.distributed import joined, these  # noqa: PLC0415 (torch)
+    from thresher.progress import SilentProgress  # noqa: PLC0415 (torch)
 
     with joined(device) as own_device:
         processes = these()

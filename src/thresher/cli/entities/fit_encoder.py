@@ -10,14 +10,14 @@ import typer
 from thresher.cli.lm.inputs import chosen_device
 from thresher.cli.models import load_encoder
 from thresher.cli.option_values import one_of
-from thresher.cli.progress import Progress
+from thresher.cli.progress import ProgressBars
 from thresher.cli.work_folder import check_place, kept_work
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
-    from thresher.gates.distributed import Processes
-    from thresher.lm.training.loop import Progress as Training
+    from thresher.gates.distributed import ProcessGroup
+    from thresher.lm.training.loop import TrainingProgress as Training
 
 SIZES = ("small", "large")
 
@@ -78,7 +78,7 @@ class Reader:
     seed: int | None
     surprisal: str | None
 
-    def check(self, processes: "Processes", device: str | None) -> None:
+    def check(self, processes: "ProcessGroup", device: str | None) -> None:
         """Refuse to train an encoder in several processes, or one without the layer to be read."""
         if not self.train:
             return
@@ -107,7 +107,7 @@ class Reader:
         self,
         sentences: Sequence[Sequence[str]],
         model: Place,
-        progress: Progress,
+        progress: ProgressBars,
         *,
         device: str | None,
     ) -> "Encoder":
@@ -122,7 +122,7 @@ class Reader:
         self,
         sentences: Sequence[Sequence[str]],
         place: Place,
-        progress: Progress,
+        progress: ProgressBars,
         device: str | None,
     ) -> None:
         from thresher.encoders.training import train_encoder  # noqa: PLC0415 (torch)

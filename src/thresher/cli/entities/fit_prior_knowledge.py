@@ -12,9 +12,9 @@ from thresher.errors import InputError
 from thresher.text.segmentation.unspaced_scripts import knows_words
 
 if TYPE_CHECKING:
-    from thresher import Beliefs
+    from thresher import PriorKnowledge
     from thresher.encoders.surprisal import Surprised
-    from thresher.entities.training.fit import Progress
+    from thresher.progress import ProgressReporter
 
 _BELIEFS = "What to believe before reading"
 
@@ -70,7 +70,7 @@ def load_causal(folder: str | None, device: str | None) -> "Surprised | None":
 def stated(
     *, names: str | None, not_names: str | None, cldr: str | None, **others: Any
 ) -> dict[str, Any]:
-    """Beliefs that were stated, without a look at the text; the others are left to the library."""
+    """Return the options that state prior knowledge, as arguments of `PriorKnowledge`."""
     known = word_list(names)
     if cldr is not None:
         from thresher.entities.priors.cldr import cldr_names  # noqa: PLC0415 (babel)
@@ -83,17 +83,17 @@ def stated(
 
 def beliefs_about(
     sentences: Sequence[Sequence[str]],
-    progress: "Progress",
+    progress: "ProgressReporter",
     *,
     causal: "Surprised | None",
     **given: Any,
-) -> "Beliefs":
+) -> "PriorKnowledge":
     """Stated beliefs with what a language model says of the text; a mixture of scripts is told."""
     from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex; help does without)
 
     if causal is not None:
         given["surprisal"] = causal.surprisal(sentences)
-    beliefs = thresher.Beliefs(**given)
+    beliefs = thresher.PriorKnowledge(**given)
     writing = Writing.of(sentences)
     if writing.is_mixed and not beliefs.priors:
         progress.note(

@@ -14,7 +14,7 @@ from thresher.errors import InputError
 
 if TYPE_CHECKING:
     from thresher.lm.reports.evaluation import Evaluation
-    from thresher.lm.trained_model import LearnedModel
+    from thresher.lm.trained_model import TrainedLanguageModel
 
 
 def evaluate(
@@ -53,7 +53,7 @@ def evaluate(
     problems.conclude()
 
 
-def _measured(learned: "LearnedModel", text: str) -> "Evaluation":
+def _measured(learned: "TrainedLanguageModel", text: str) -> "Evaluation":
     import torch  # noqa: PLC0415 (slow to import; help does without)
 
     from thresher.lm.reports.evaluation import evaluate as evaluated  # noqa: PLC0415

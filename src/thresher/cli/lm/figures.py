@@ -8,10 +8,10 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from thresher.lm.reports.evaluation import Evaluation
-    from thresher.lm.trained_model import LearnedModel
+    from thresher.lm.trained_model import TrainedLanguageModel
 
 
-def figures_as_json(learned: "LearnedModel", found: "Evaluation") -> dict[str, Any]:
+def figures_as_json(learned: "TrainedLanguageModel", found: "Evaluation") -> dict[str, Any]:
     """All figures, with null for what there is no number for."""
     from thresher.lm.reports.report import group_losses  # noqa: PLC0415 (torch; help does without)
 
@@ -20,7 +20,7 @@ def figures_as_json(learned: "LearnedModel", found: "Evaluation") -> dict[str, A
     return {**found.figures(), "loss_by_popularity": groups}
 
 
-def figures_as_table(learned: "LearnedModel", found: "Evaluation") -> Table:
+def figures_as_table(learned: "TrainedLanguageModel", found: "Evaluation") -> Table:
     """All figures, one to a line."""
     from thresher.lm.reports.report import figure_row, group_row  # noqa: PLC0415 (torch)
 

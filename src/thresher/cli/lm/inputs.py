@@ -9,7 +9,7 @@ from thresher.errors import InputError
 if TYPE_CHECKING:
     import torch
 
-    from thresher.lm.trained_model import LearnedModel
+    from thresher.lm.trained_model import TrainedLanguageModel
     from thresher.text.corpus import Document
 
 
@@ -39,8 +39,8 @@ def chosen_device(name: str | None) -> "torch.device":
     return device
 
 
-def load_model(folder: Path, *, device: str | None = None) -> "LearnedModel":
+def load_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
     """The language model of a folder."""
-    from thresher.lm.trained_model import LearnedModel  # noqa: PLC0415 (torch)
+    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415 (torch)
 
-    return LearnedModel.read(folder, device=chosen_device(device))
+    return TrainedLanguageModel.read(folder, device=chosen_device(device))

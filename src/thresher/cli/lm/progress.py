@@ -9,7 +9,7 @@ from rich.progress import TextColumn
 from thresher.cli.progress import bars_of
 
 if TYPE_CHECKING:
-    from thresher.lm.training.loop import Progress as Training
+    from thresher.lm.training.loop import TrainingProgress as Training
 
 OnProgress = Callable[["Training"], None]
 

@@ -18,7 +18,7 @@ from thresher.cli.work_folder import check_place, kept_work
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
-    from thresher.lm.trained_model import LearnedModel
+    from thresher.lm.trained_model import TrainedLanguageModel
 
 
 def train(
@@ -63,7 +63,7 @@ def train(
     5 %, and is measured on the last 5 %. After Ctrl-C the same command with
     --resume goes on, to the same model.
     """
-    from thresher.lm.training.settings import TrainingSettings  # noqa: PLC0415 (torch; help does without)
+    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch; help does without)
     from thresher.lm.transformer import Shape  # noqa: PLC0415
 
     check_place(output, force=force)
@@ -71,7 +71,7 @@ def train(
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     sizes = {"width": width, "layers": layers, "heads": heads, "context": context}
     shape = Shape(causal=objective == "causal", **given(**sizes, dropout=dropout))
-    settings = TrainingSettings(
+    settings = LanguageModelSettings(
         decay_embeddings=not no_embedding_decay,
         **given(
             margin=margin,
@@ -106,7 +106,9 @@ def train(
     problems.conclude()
 
 
-def _trained(text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any) -> "LearnedModel":
+def _trained(
+    text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any
+) -> "TrainedLanguageModel":
     """The model, once it is in its folder; `how` is for `fit_language_model`."""
     from thresher.lm.training.fit import SpoiledRunError, fit_language_model  # noqa: PLC0415 (torch)
 
@@ -122,7 +124,7 @@ def _trained(text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any) 
 
 
 def _told_with_what_is_left(
-    error: InputError, learned: "LearnedModel | None", folder: Path
+    error: InputError, learned: "TrainedLanguageModel | None", folder: Path
 ) -> InputError:
     """The same error, once the best model of a spoiled run has been put where it belongs."""
     if learned is None:
@@ -132,7 +134,7 @@ def _told_with_what_is_left(
     return InputError(f"{error}; the best model until then, of step {step}, is in {folder}")
 
 
-def _summary(folder: Path, learned: "LearnedModel") -> dict[str, Any]:
+def _summary(folder: Path, learned: "TrainedLanguageModel") -> dict[str, Any]:
     return {
         "model": str(folder),
         "tokens": learned.tokens.kind,

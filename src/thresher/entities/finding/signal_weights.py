@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.signals import Flags, Observations
+from thresher.entities.finding.signals import Flags, WordSignals
 from thresher.entities.priors.casing import Casing
 
 SURELY, SURELY_NOT = 0.85, 0.03  # gates above and below are anchors
@@ -28,7 +28,7 @@ Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Trust:
+class SignalWeights:
     """What each observation adds to a word's log-odds of being an entity."""
 
     capital: float = 0.0
@@ -36,7 +36,7 @@ class Trust:
     repeated: float = 0.0
 
     @classmethod
-    def estimate(cls, gate: Scores, seen: Observations) -> "Trust":
+    def estimate(cls, gate: Scores, seen: WordSignals) -> "SignalWeights":
         """From gates and observations of raw text. Views that the anchors cannot judge get 0."""
         cased = seen.possible & (seen.casing != Casing.SILENT)
         capital = seen.casing == Casing.CAPITAL
@@ -46,7 +46,7 @@ class Trust:
         repeated = _log_ratio(gate, seen.repeated, among=seen.possible)
         return cls(*(ratio / _VIEWS for ratio in (*of_case, repeated)))
 
-    def combine(self, gate: Scores, seen: Observations) -> Scores:
+    def combine(self, gate: Scores, seen: WordSignals) -> Scores:
         """The probability that each word belongs to an entity, all views taken together."""
         odds = np.log(np.clip(gate, 1e-6, 1 - 1e-6)) - np.log1p(-np.clip(gate, 1e-6, 1 - 1e-6))
         odds += np.where(seen.casing == Casing.CAPITAL, self.capital, 0.0)

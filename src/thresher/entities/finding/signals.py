@@ -15,7 +15,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Observations:
+class WordSignals:
     """What is seen of each word beside its meaning: (words,) each.
 
     casing: a `Casing`   repeated: rare in general, and again nearby; such a word may be a term,
@@ -31,7 +31,7 @@ class Observations:
 
 
 @dataclass(frozen=True)
-class Observer:
+class SignalExtractor:
     """Looks at words.
 
     ordinary: words that are not rare in general, where that is known
@@ -43,11 +43,11 @@ class Observer:
     not_names: Set[str] = frozenset()
     dates: Set[str] | None = None
 
-    def __call__(self, sentences: Sequence[Sequence[str]]) -> Observations:
+    def __call__(self, sentences: Sequence[Sequence[str]]) -> WordSignals:
         """What is seen in the sentences of one text."""
         return self.of_texts([sentences])
 
-    def of_texts(self, texts: Sequence[Sequence[Sequence[str]]]) -> Observations:
+    def of_texts(self, texts: Sequence[Sequence[Sequence[str]]]) -> WordSignals:
         """The same for one text after the other; a word comes again only in its own."""
         words = NumberedSentences.of(texts[0] if len(texts) == 1 else chain.from_iterable(texts))
         casing = _visible_casing(words)
@@ -57,7 +57,7 @@ class Observer:
             casing[again & (casing == Casing.LOWER)] = Casing.SILENT
         if self.dates is not None:
             casing[words.each(self._is_date, np.bool_)] = Casing.SILENT
-        return Observations(casing, again, possible=words.each(self._possible, np.bool_))
+        return WordSignals(casing, again, possible=words.each(self._possible, np.bool_))
 
     def _is_date(self, word: str) -> bool:
         return self.dates is not None and word.casefold() in self.dates

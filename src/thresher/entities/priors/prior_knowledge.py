@@ -27,7 +27,7 @@ from thresher.entities.priors.word_priors import (
     first_opinion,
 )
 from thresher.entities.priors.word_statistics import WordStatistics
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 
 EVIDENCE = ("burstiness", "contexts", "surprisal")
@@ -35,7 +35,7 @@ PRIORS = ("casing", "repetition", "rarity", *EVIDENCE, "none")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beliefs:
+class PriorKnowledge:
     """What is believed of words before any is read; all of it may be changed or left out.
 
     priors: which readings of raw text to use, the first with an opinion deciding; burstiness,
@@ -67,7 +67,7 @@ class Beliefs:
 
     def settled(
         self, sentences: Sequence[Sequence[str]], *, common: Set[str] = frozenset()
-    ) -> "Beliefs":
+    ) -> "PriorKnowledge":
         """The same with priors that fit how the sentences are written, if none were named.
 
         Repetition tells terms from plain words only where some are known to be `common` in general.
@@ -93,7 +93,10 @@ class Beliefs:
         return bool(self.names) and not told
 
     def opinions(
-        self, sentences: Sequence[Sequence[str]], statistics: WordStatistics, settings: Settings
+        self,
+        sentences: Sequence[Sequence[str]],
+        statistics: WordStatistics,
+        settings: EntitySettings,
     ) -> NDArray[np.float32]:
         """The prior probability of each word, NaN for no opinion."""
         of_dates = self.date_words(sentences)

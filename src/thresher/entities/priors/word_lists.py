@@ -2,7 +2,7 @@
 
 Closed classes of English, listed without a look at any annotated text. The calendar, the eras,
 the halves of a day and the time zones are those of Unicode CLDR for English; the forms of address
-are a list of our own. A finder without any list: `Beliefs(not_names=frozenset())`.
+are a list of our own. A finder without any list: `PriorKnowledge(not_names=frozenset())`.
 """
 
 CALENDAR = frozenset(

@@ -28,7 +28,7 @@ _WARM_UP = 100  # steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distillation:
+class DistillationSettings:
     """How a student is made.
 
     width: of its vectors   layers, reach: of its convolution over words   hidden: of its selector
@@ -65,7 +65,7 @@ class Student:
     selector: Selector
 
     @classmethod
-    def new(cls, teacher: Encoder, settings: Distillation, *, form: str) -> "Student":
+    def new(cls, teacher: Encoder, settings: DistillationSettings, *, form: str) -> "Student":
         """One that has learned nothing but what the teacher makes of single tokens."""
         if not isinstance(teacher, SubwordEncoder):
             raise InputError(
@@ -111,7 +111,7 @@ def teach(
     student: Student,
     sentences: Sequence[Sequence[str]],
     gates: Sequence[Scores],
-    settings: Distillation,
+    settings: DistillationSettings,
     *,
     after_step: Callable[[], None] = lambda: None,
 ) -> None:
@@ -137,12 +137,12 @@ def teach(
     student.encoder.eval()
 
 
-def steps_per_epoch(sentences: int, settings: Distillation) -> int:
+def steps_per_epoch(sentences: int, settings: DistillationSettings) -> int:
     """How many batches an epoch has."""
     return -(-sentences // settings.sentences_per_batch)
 
 
-def _parameters(student: Student, settings: Distillation) -> list[dict[str, Any]]:
+def _parameters(student: Student, settings: DistillationSettings) -> list[dict[str, Any]]:
     """Token vectors apart: they learn faster, and are not drawn to zero."""
     vectors = student.encoder.vectors
     others = [
@@ -157,7 +157,7 @@ def _parameters(student: Student, settings: Distillation) -> list[dict[str, Any]
     ]
 
 
-def _batches(sentences: int, settings: Distillation) -> Iterator[NDArray[np.int64]]:
+def _batches(sentences: int, settings: DistillationSettings) -> Iterator[NDArray[np.int64]]:
     order = np.random.default_rng(settings.seed)
     for _ in range(settings.epochs):
         shuffled = order.permutation(sentences)

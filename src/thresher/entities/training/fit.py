@@ -4,10 +4,9 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,18 +15,19 @@ from numpy.typing import NDArray
 from thresher.encoders.device_transfer import sent
 from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.training.heads import Head, best_agreement
 from thresher.entities.training.loop import Corpus, steps_per_epoch, train
 from thresher.entities.training.raw_text import RawText
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
 from thresher.errors import InputError
-from thresher.gates.distributed import Processes, these
+from thresher.gates.distributed import ProcessGroup, these
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import Units, cache_vectors, sentence_starts
+from thresher.progress import ProgressReporter
 from thresher.text.indexed_sentences import NumberedSentences
 
 LEAST_WORDS = 200  # fewer teach nothing
@@ -36,29 +36,6 @@ _LEAST_STEPS = 150  # a small text is read more often, until the gates have move
 _FURTHEST, _HALVINGS = 8.0, 16  # how far gates are moved to reach a rate, and how exactly
 _ROWS = 65_536  # vectors scored at a time
 _SAVED_EVERY = 60.0  # seconds between two states of a long epoch
-
-
-class Progress(Protocol):
-    """Where fitting tells what it does."""
-
-    def stage(self, name: str, total: int) -> Callable[[int], None]:
-        """A new stage with so many steps; the function it returns counts steps done."""
-        ...
-
-    def note(self, message: str) -> None:
-        """One line the user should see."""
-        ...
-
-
-class SilentProgress:
-    """Tells nothing."""
-
-    def stage(self, name: str, total: int) -> Callable[[int], None]:
-        """Count nothing."""
-        return lambda steps: None
-
-    def note(self, message: str) -> None:
-        """Say nothing."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +54,15 @@ def fit_selector(
     sentences: Sequence[Sequence[str]],
     encoder: Encoder,
     *,
-    settings: Settings,
-    beliefs: Beliefs,
+    settings: EntitySettings,
+    beliefs: PriorKnowledge,
     work: Path,
     resume: bool = False,
-    progress: Progress,
+    progress: ProgressReporter,
 ) -> Fitted:
     """Learn gates from raw sentences; `work` holds what a stopped run goes on from.
 
-    Processes that were started together share the encoding, and end with the same gates.
+    ProcessGroup that were started together share the encoding, and end with the same gates.
     """
     sentences = NumberedSentences.of(sentences)
     check_enough(sentences, progress)
@@ -102,7 +79,7 @@ def fit_selector(
     return conclude(raw, corpus, selectors, reports, encoder.device)
 
 
-def check_enough(sentences: Sequence[Sequence[str]], progress: Progress) -> None:
+def check_enough(sentences: Sequence[Sequence[str]], progress: ProgressReporter) -> None:
     """Refuse a text too small to learn from, and warn of one that teaches little."""
     starts = sentence_starts(sentences)
     empty = np.flatnonzero(np.diff(starts) == 0)
@@ -139,8 +116,8 @@ def conclude(
     return Fitted(heads, entity, raw.ordinary, raw.not_names, raw.dates, tuple(reports))
 
 
-def long_enough(settings: Settings, sentences: int, *, alone: bool = False) -> Settings:
-    """Settings with as many epochs as it takes for the least number of steps.
+def long_enough(settings: EntitySettings, sentences: int, *, alone: bool = False) -> EntitySettings:
+    """EntitySettings with as many epochs as it takes for the least number of steps.
 
     alone: the encoder has read nothing but these sentences, which takes twice as many
     """
@@ -188,8 +165,8 @@ def _vectors(
     work: Path,
     mark: str,
     resume: bool,
-    progress: Progress,
-    processes: Processes,
+    progress: ProgressReporter,
+    processes: ProcessGroup,
 ) -> NDArray[np.float16]:
     """The vectors of units, from the file of a stopped run where there is a whole one."""
     path, done = work / "vectors.npy", work / "vectors.done"
@@ -217,12 +194,12 @@ def _vectors(
 def _train(
     encoder: Encoder,
     corpus: Corpus,
-    settings: Settings,
+    settings: EntitySettings,
     work: Path,
     mark: str,
     resume: bool,
-    progress: Progress,
-    processes: Processes,
+    progress: ProgressReporter,
+    processes: ProcessGroup,
 ) -> tuple[list[Selector], list[EpochReport]]:
     path = work / "checkpoint.safetensors"
     state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
@@ -267,7 +244,7 @@ def _train(
 def _fingerprint(
     sentences: NumberedSentences,
     encoder: Encoder,
-    settings: Settings,
+    settings: EntitySettings,
     prior: NDArray[np.float32],
 ) -> str:
     """A mark that only the same text, encoder, settings and beliefs have."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.finding.decoding import best_threshold, candidates
-from thresher.entities.finding.signal_weights import Scores, Trust
-from thresher.entities.finding.signals import Observations
+from thresher.entities.finding.signal_weights import Scores, SignalWeights
+from thresher.entities.finding.signals import WordSignals
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import sentence_starts
 
@@ -19,7 +19,7 @@ class Head:
     """A selector, how far to trust the other views beside its gates, and its threshold."""
 
     selector: Selector
-    trust: Trust
+    trust: SignalWeights
     threshold: float
 
     def __post_init__(self) -> None:
@@ -32,7 +32,7 @@ class Head:
         selector: Selector,
         gate: Scores,
         sentences: Sequence[Sequence[str]],
-        seen: Observations,
+        seen: WordSignals,
         *,
         not_names: Set[str],
     ) -> "Head":
@@ -40,7 +40,7 @@ class Head:
 
         gate: (words,), P(open) of every word of the sentences   seen: what else is seen of them
         """
-        trust = Trust.estimate(gate, seen)
+        trust = SignalWeights.estimate(gate, seen)
         scores = trust.combine(gate, seen)
         found = [
             candidate.score

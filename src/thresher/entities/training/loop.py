@@ -11,10 +11,10 @@ from torch import Generator, Tensor
 
 from thresher.encoders.device_transfer import sent
 from thresher.encoders.protocol import Encoder, TokenBatch
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, Terms, TrainingState
 from thresher.errors import InputError
-from thresher.gates.distributed import ALONE, Processes
+from thresher.gates.distributed import ALONE, ProcessGroup
 from thresher.gates.objective import (
     agreement,
     continuity,
@@ -57,11 +57,11 @@ def train(
     state: TrainingState,
     encoder: Encoder,
     corpus: Corpus,
-    settings: Settings,
+    settings: EntitySettings,
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
-    processes: Processes = ALONE,
+    processes: ProcessGroup = ALONE,
 ) -> list[Selector]:
     """Run the epochs that the state has not seen yet; the state is changed in place.
 
@@ -73,7 +73,7 @@ def train(
     return [selector.eval() for selector in state.selectors]
 
 
-def steps_per_epoch(sentences: int, settings: Settings) -> int:
+def steps_per_epoch(sentences: int, settings: EntitySettings) -> int:
     """How many batches an epoch has."""
     return math.ceil(sentences / settings.sentences_per_batch)
 
@@ -82,9 +82,9 @@ def _run_epoch(
     state: TrainingState,
     encoder: Encoder,
     corpus: Corpus,
-    settings: Settings,
+    settings: EntitySettings,
     after_step: Callable[[], None],
-    processes: Processes,
+    processes: ProcessGroup,
 ) -> None:
     """The steps of an epoch that the state has not taken yet."""
     # Every epoch has random numbers of its own, so that a resumed run meets the same ones.
@@ -124,11 +124,11 @@ def _terms(
     state: TrainingState,
     encoder: Encoder,
     corpus: Corpus,
-    settings: Settings,
+    settings: EntitySettings,
     indices: Sequence[int],
     noise: Generator,
     with_contrast: bool,
-    processes: Processes,
+    processes: ProcessGroup,
 ) -> tuple[list[KumaraswamyGate], Terms]:
     """The gates of a batch by each selector, and the terms of the objective."""
     rows = corpus.units.rows(indices)
@@ -157,9 +157,9 @@ def _selector_terms(
     encoder: Encoder,
     batch: TokenBatch | None,
     state: TrainingState,
-    settings: Settings,
+    settings: EntitySettings,
     noise: Generator,
-    processes: Processes,
+    processes: ProcessGroup,
 ) -> Terms:
     """The terms of one selector; those of what removal does if there is a batch for it."""
     terms: Terms = {}
@@ -190,7 +190,7 @@ def _selector_terms(
 
 
 def _shuffled_batches(
-    corpus: Corpus, settings: Settings, order: np.random.Generator
+    corpus: Corpus, settings: EntitySettings, order: np.random.Generator
 ) -> Iterator[list[int]]:
     """Every sentence once, in batches of like length that differ from epoch to epoch."""
     size = settings.sentences_per_batch
@@ -203,14 +203,16 @@ def _shuffled_batches(
         yield from (batches[i] for i in order.permutation(len(batches)))
 
 
-def _set_learning_rate(state: TrainingState, settings: Settings, step: int, steps: int) -> None:
+def _set_learning_rate(
+    state: TrainingState, settings: EntitySettings, step: int, steps: int
+) -> None:
     """Up over the first steps, then down to nothing in a straight line."""
     factor = min(1.0, (step + 1) / _WARM_UP) * (1 - step / steps)
     for group in state.optimizer.param_groups:
         group["lr"] = settings.learning_rate * factor
 
 
-def _adapt_sparsity(state: TrainingState, settings: Settings, rates: Sequence[float]) -> None:
+def _adapt_sparsity(state: TrainingState, settings: EntitySettings, rates: Sequence[float]) -> None:
     """λ_s ← λ_s · exp(η c), c the smoothed distance of the rate above its target."""
     for number, (rate, target) in enumerate(zip(rates, settings.target_rates, strict=True)):
         if target is not None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.signals import Observations, Observer
-from thresher.entities.priors.prior_knowledge import Beliefs
+from thresher.entities.finding.signals import SignalExtractor, WordSignals
+from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_priors import CasingPrior
 from thresher.entities.priors.word_statistics import WordStatistics
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,15 @@ class RawText:
     ordinary: frozenset[str] | None
     not_names: frozenset[str]
     dates: frozenset[str] | None
-    seen: Observations
+    seen: WordSignals
     rate: float | None = None
 
     @classmethod
     def of(
         cls,
         sentences: Sequence[Sequence[str]],
-        beliefs: Beliefs,
-        settings: Settings,
+        beliefs: PriorKnowledge,
+        settings: EntitySettings,
         *,
         common: Set[str] = frozenset(),
     ) -> "RawText":
@@ -58,7 +58,7 @@ class RawText:
             ordinary=ordinary,
             not_names=not_names,
             dates=dates,
-            seen=Observer(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
+            seen=SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
             rate=settings.bursty_rate if beliefs.names_alone else None,
         )
 

@@ -20,7 +20,7 @@ _NOT_NEGATIVE = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class EntitySettings:
     """How a selector is trained.
 
     unit: what gets a gate of its own, a "word" or each "subword" of it

@@ -7,7 +7,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from thresher.entities.training.settings import Settings
+from thresher.entities.training.settings import EntitySettings
 from thresher.gates.selector import Selector, seeded_selector
 
 COLLAPSED_BELOW, COLLAPSED_ABOVE = 0.01, 0.60  # the share of units let through
@@ -63,7 +63,7 @@ class TrainingState:
     selected: list[float] = field(default_factory=list)
 
     @classmethod
-    def new(cls, settings: Settings, width: int, device: torch.device) -> "TrainingState":
+    def new(cls, settings: EntitySettings, width: int, device: torch.device) -> "TrainingState":
         """A state at the start, which follows from the seed alone."""
         selectors = [
             seeded_selector(

@@ -11,10 +11,15 @@ from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import CREDITS
-from thresher.entities.training.distillation import Distillation, Student, steps_per_epoch, teach
-from thresher.entities.training.fit import Progress
+from thresher.entities.training.distillation import (
+    DistillationSettings,
+    Student,
+    steps_per_epoch,
+    teach,
+)
 from thresher.entities.training.heads import Head
 from thresher.gates.features import Features
+from thresher.progress import ProgressReporter
 
 _LEAST_STEPS = 500  # a small text is read more often
 _TOGETHER = 512  # sentences that the student reads at a time, once it is taught
@@ -26,8 +31,8 @@ def distilled(
     sentences: Sequence[Sequence[str]],
     gates: Sequence[Scores],
     *,
-    settings: Distillation,
-    progress: Progress,
+    settings: DistillationSettings,
+    progress: ProgressReporter,
 ) -> FinderModel:
     """A model that finds what `model` finds, with an encoder of its own that is no transformer.
 
@@ -61,8 +66,8 @@ def distilled(
     )
 
 
-def long_enough(settings: Distillation, sentences: int) -> Distillation:
-    """Settings with as many epochs as it takes for the least number of steps."""
+def long_enough(settings: DistillationSettings, sentences: int) -> DistillationSettings:
+    """EntitySettings with as many epochs as it takes for the least number of steps."""
     epochs = -(-_LEAST_STEPS // steps_per_epoch(sentences, settings))
     return replace(settings, epochs=max(settings.epochs, epochs))
 

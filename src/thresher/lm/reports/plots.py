@@ -12,7 +12,7 @@ from torch import Tensor
 from thresher.errors import InputError
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.tokens.counts import words_by_frequency
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,7 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def draw_report(models: Mapping[str, LearnedModel]) -> dict[str, bytes]:
+def draw_report(models: Mapping[str, TrainedLanguageModel]) -> dict[str, bytes]:
     """The pictures by the names of their files: SVG."""
     try:
         import matplotlib as mpl  # noqa: PLC0415 (an extra, slow to import)
@@ -46,10 +46,10 @@ def draw_report(models: Mapping[str, LearnedModel]) -> dict[str, bytes]:
         return {name: _svg(figure) for name, figure in figures.items() if figure is not None}
 
 
-def distribution(models: Mapping[str, LearnedModel]) -> "Figure":
+def distribution(models: Mapping[str, TrainedLanguageModel]) -> "Figure":
     """The share of each token in the training text by rank, once for each kind of tokens."""
     figure, (axes,) = _panels(1, width=9.0)
-    drawn: dict[str, LearnedModel] = {}
+    drawn: dict[str, TrainedLanguageModel] = {}
     for name, learned in models.items():
         if not any(torch.equal(learned.counts, other.counts) for other in drawn.values()):
             drawn[name] = learned
@@ -68,7 +68,7 @@ def distribution(models: Mapping[str, LearnedModel]) -> "Figure":
     return figure
 
 
-def gradient_roles(models: Mapping[str, LearnedModel]) -> "Figure | None":
+def gradient_roles(models: Mapping[str, TrainedLanguageModel]) -> "Figure | None":
     """What part of its gradient each token received in each role, from the most frequent on."""
     measured = {name: each for name, each in models.items() if each.roles is not None}
     if not measured:
@@ -87,7 +87,7 @@ def gradient_roles(models: Mapping[str, LearnedModel]) -> "Figure | None":
     return figure
 
 
-def loss_curves(models: Mapping[str, LearnedModel]) -> "Figure | None":
+def loss_curves(models: Mapping[str, TrainedLanguageModel]) -> "Figure | None":
     """The validation loss of popular and of rare tokens while the models were trained."""
     names = _groups_to_draw(models)
     if not names:
@@ -104,7 +104,7 @@ def loss_curves(models: Mapping[str, LearnedModel]) -> "Figure | None":
     return figure
 
 
-def _groups_to_draw(models: Mapping[str, LearnedModel]) -> list[str]:
+def _groups_to_draw(models: Mapping[str, TrainedLanguageModel]) -> list[str]:
     """Ranks 1-10 and 41-50, or else the first and the last group that all models have."""
     logs = [learned.log for learned in models.values() if learned.log]
     common = [
@@ -118,7 +118,7 @@ def _groups_to_draw(models: Mapping[str, LearnedModel]) -> list[str]:
     return list(dict.fromkeys([common[0], common[-1]])) if common else []
 
 
-def _label_tokens(axes: "Axes", learned: LearnedModel) -> None:
+def _label_tokens(axes: "Axes", learned: TrainedLanguageModel) -> None:
     """Name every token under the axis where they are few, otherwise count ranks."""
     order = _order(learned)
     if len(order) > _MOST_LABELS:
@@ -144,7 +144,7 @@ def _smooth(shares: Tensor) -> Tensor:
     return (sums[:, high] - sums[:, low]) / (high - low)
 
 
-def _order(learned: LearnedModel) -> Tensor:
+def _order(learned: TrainedLanguageModel) -> Tensor:
     return words_by_frequency(learned.counts, len(learned.counts))
 
 

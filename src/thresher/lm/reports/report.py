@@ -14,12 +14,12 @@ from thresher.errors import InputError
 from thresher.lm.reports.evaluation import Evaluation
 from thresher.lm.reports.frequency_groups import group_means, popularity_groups
 from thresher.lm.reports.gradient_roles import ROLES
-from thresher.lm.trained_model import LearnedModel
+from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.maths.information import entropy, renyi_efficiency
 
 RENYI_ORDER = 2.5  # where efficiency goes best with how well models do (Zouhar et al. 2023)
 
-Models = Mapping[str, LearnedModel]
+Models = Mapping[str, TrainedLanguageModel]
 Table = list[dict[str, str]]
 
 
@@ -78,20 +78,20 @@ def figure_row(found: Evaluation) -> dict[str, str]:
     }
 
 
-def group_losses(learned: LearnedModel, found: Evaluation) -> dict[str, float]:
+def group_losses(learned: TrainedLanguageModel, found: Evaluation) -> dict[str, float]:
     """The loss of each popularity group by its name, NaN where none of its tokens occurred."""
     groups = popularity_groups(learned.counts)
     means = group_means(found.token_losses, groups)
     return {group.name: mean for group, mean in zip(groups, means, strict=True)}
 
 
-def group_row(learned: LearnedModel, found: Evaluation) -> dict[str, str]:
+def group_row(learned: TrainedLanguageModel, found: Evaluation) -> dict[str, str]:
     """The loss of each popularity group, in figures to read."""
     losses = group_losses(learned, found)
     return {name: "–" if math.isnan(loss) else f"{loss:.3f}" for name, loss in losses.items()}
 
 
-def distribution_row(learned: LearnedModel) -> dict[str, str]:
+def distribution_row(learned: TrainedLanguageModel) -> dict[str, str]:
     """The tokens of the training text and how evenly they are used."""
     share = token_shares(learned.counts)
     return {
@@ -113,7 +113,7 @@ def efficiency(counts: Tensor) -> float:
     return renyi_efficiency(token_shares(counts), alpha=RENYI_ORDER).item()
 
 
-def token_table(learned: LearnedModel) -> str:
+def token_table(learned: TrainedLanguageModel) -> str:
     """Every token from the most frequent on, with its figures, as CSV."""
     sums, count = learned.test.tokens, learned.test.tokens.count
     columns: dict[str, Tensor] = {

@@ -15,13 +15,13 @@ from thresher.checkpoint_files import (
 )
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.training.loop import TrainingData, TrainingState
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 
 _WEIGHTS, _BEST, _MOMENTS, _ROLES = "weights.", "best.", "moments.", "roles."
 _NUMBERS = ("step", "best_step", "best_loss", "log")
 
 
-def run_mark(state: TrainingState, data: TrainingData, settings: TrainingSettings) -> str:
+def run_mark(state: TrainingState, data: TrainingData, settings: LanguageModelSettings) -> str:
     """What tells one run from another: the model's make, the settings, and the tokens it reads."""
     made = [asdict(state.model.architecture), asdict(settings), *data.parts]
     said = json.dumps(made, sort_keys=True)

@@ -12,19 +12,19 @@ from thresher.lm.model import Architecture
 from thresher.lm.reports.evaluation import best_temperature, evaluate
 from thresher.lm.tokens.factory import Characters, Tokens, learn_tokens, token_counts
 from thresher.lm.tokens.id_files import mapped_ids
-from thresher.lm.trained_model import LearnedModel, log_as_csv
+from thresher.lm.trained_model import TrainedLanguageModel, log_as_csv
 from thresher.lm.training.checkpoints import load_checkpoint, run_mark, save_checkpoint
 from thresher.lm.training.loop import (
     DivergedError,
-    Progress,
     Row,
     TrainingData,
+    TrainingProgress,
     TrainingState,
     task_of,
     train,
 )
 from thresher.lm.training.precision import check_precision
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.splits import split_text
 from thresher.lm.training.tensorboard import tensorboard_log
 from thresher.lm.transformer import Shape
@@ -35,7 +35,7 @@ CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"
 class SpoiledRunError(InputError):
     """A run whose loss became no number; `learned` is the best model before that, if any."""
 
-    def __init__(self, message: str, learned: LearnedModel | None) -> None:
+    def __init__(self, message: str, learned: TrainedLanguageModel | None) -> None:
         super().__init__(message)
         self.learned = learned
 
@@ -48,13 +48,13 @@ def fit_language_model(
     shape: Shape | None = None,
     output: str = "full",
     tied: bool = True,
-    settings: TrainingSettings | None = None,
+    settings: LanguageModelSettings | None = None,
     device: torch.device | str = "cpu",
     work: Path | None = None,
     resume: bool = False,
     tensorboard: Path | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> LearnedModel:
+    on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
+) -> TrainedLanguageModel:
     """Train on the first 90 % of a text, choose by the next 5 %, report on the last 5 %.
 
     Byte pairs and words are learned from the training part; characters from all of it, so that each
@@ -62,7 +62,7 @@ def fit_language_model(
     every evaluation, beside a log that can be looked at; with `resume` it goes on from there, to
     the same result. The same log goes to a `tensorboard` folder, where one is named.
     """
-    settings = settings or TrainingSettings()
+    settings = settings or LanguageModelSettings()
     check_precision(settings.precision, device)
     parts = split_text(text)
     whole = tokens == Characters.kind
@@ -73,7 +73,7 @@ def fit_language_model(
     architecture = Architecture(learned.vocabulary, shape or Shape(), output, tied)
     state = TrainingState.new(architecture, settings, counts, device=device)
 
-    def finished() -> LearnedModel:
+    def finished() -> TrainedLanguageModel:
         return _finished(state, data, learned, settings, ids["test"], parts.test)
 
     try:
@@ -99,7 +99,7 @@ def _ids(tokens: Tokens, text: str, name: str, work: Path | None) -> Tensor:
 def _keeper(
     state: TrainingState,
     data: TrainingData,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     work: Path | None,
     add_row: Callable[[Row], None],
     *,
@@ -124,10 +124,10 @@ def _finished(
     state: TrainingState,
     data: TrainingData,
     tokens: Tokens,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     test: Tensor,
     test_text: str,
-) -> LearnedModel:
+) -> TrainedLanguageModel:
     """The model at its best, with its temperature and what it makes of the test text."""
     model, task = state.model.eval(), task_of(state.model, settings)
     temperature = best_temperature(
@@ -141,7 +141,7 @@ def _finished(
         temperature=temperature,
         byte_count=predicted_bytes(tokens, test, test_text) if task.causal else None,
     )
-    return LearnedModel(
+    return TrainedLanguageModel(
         model=model,
         tokens=tokens,
         settings=settings,

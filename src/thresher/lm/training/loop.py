@@ -19,7 +19,7 @@ from thresher.lm.reports.frequency_groups import Group, group_means, popularity_
 from thresher.lm.reports.gradient_roles import RoleGradients, measurable, readable
 from thresher.lm.training.batches import IGNORED, Batch, Part, Task, step_generator, step_seed
 from thresher.lm.training.optimizer import adamw, learning_rate
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 
 _REPORT_EVERY = 10  # steps; to look at the loss more often would make a GPU wait
 
@@ -51,7 +51,7 @@ class TrainingData:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """How far a run is: what someone who looks on wants to know."""
 
     step: int
@@ -81,7 +81,7 @@ class TrainingState:
     def new(
         cls,
         architecture: Architecture,
-        settings: TrainingSettings,
+        settings: LanguageModelSettings,
         counts: Tensor,
         *,
         device: torch.device | str = "cpu",
@@ -102,9 +102,9 @@ class TrainingState:
 def train(
     state: TrainingState,
     data: TrainingData,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     *,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
     after_evaluation: Callable[[TrainingState], None] = lambda state: None,
 ) -> LanguageModel:
     """Run the steps that the state has not seen yet, and return the best model there was.
@@ -131,7 +131,7 @@ def train(
     return state.model.eval()
 
 
-def task_of(model: LanguageModel, settings: TrainingSettings) -> Task:
+def task_of(model: LanguageModel, settings: LanguageModelSettings) -> Task:
     """What this model is to predict."""
     shape = model.architecture.shape
     return Task(
@@ -144,7 +144,7 @@ def _step(
     task: Task,
     ids: Tensor,
     parts: tuple[Part, ...],
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
 ) -> Tensor:
     model, step = state.model.train(), state.step
     torch.manual_seed(step_seed(settings.seed, step))  # for dropout
@@ -185,7 +185,7 @@ def _evaluate(
     state: TrainingState,
     task: Task,
     validation: Tensor,
-    settings: TrainingSettings,
+    settings: LanguageModelSettings,
     groups: list[Group],
     watch: "_Watch",
 ) -> None:
@@ -224,7 +224,7 @@ def _autocast(device: torch.device, precision: str) -> AbstractContextManager[ob
 class _Watch:
     """Losses and time since the last evaluation."""
 
-    def __init__(self, settings: TrainingSettings, task: Task) -> None:
+    def __init__(self, settings: LanguageModelSettings, task: Task) -> None:
         self._steps = settings.steps
         self._tokens = settings.batch * task.context
         self.tokens_per_second = 0.0
@@ -242,7 +242,7 @@ class _Watch:
     def training_loss(self) -> float:
         return float(self._sum) / self._count
 
-    def look(self, step: int) -> Progress:
+    def look(self, step: int) -> TrainingProgress:
         loss = self.training_loss()  # on a GPU, waits for the steps to be done
         if not math.isfinite(loss):
             raise DivergedError(
@@ -251,4 +251,4 @@ class _Watch:
         seconds = time.perf_counter() - self._start
         self.tokens_per_second = self._count * self._tokens / seconds
         left = (self._steps - step) * self._tokens / self.tokens_per_second
-        return Progress(step, self._steps, loss, self.tokens_per_second, left)
+        return TrainingProgress(step, self._steps, loss, self.tokens_per_second, left)

@@ -6,12 +6,12 @@ import torch
 from torch import nn
 
 from thresher.lm.model import LanguageModel
-from thresher.lm.training.settings import TrainingSettings
+from thresher.lm.training.settings import LanguageModelSettings
 
 _BETAS = (0.9, 0.99)
 
 
-def adamw(model: LanguageModel, settings: TrainingSettings) -> torch.optim.AdamW:
+def adamw(model: LanguageModel, settings: LanguageModelSettings) -> torch.optim.AdamW:
     """AdamW that decays matrices alone, and the rows of tokens only if the settings say so."""
     decayed, free = decay_groups(model, decay_embeddings=settings.decay_embeddings)
     groups = [
@@ -39,7 +39,7 @@ def decay_groups(
     return decayed, free
 
 
-def learning_rate(step: int, settings: TrainingSettings) -> float:
+def learning_rate(step: int, settings: LanguageModelSettings) -> float:
     """Of step 0, 1, …: a straight line up over `warm_up` steps, then a half cosine down."""
     if step < settings.warm_up:
         return settings.learning_rate * (step + 1) / settings.warm_up

@@ -9,7 +9,7 @@ PRECISIONS = ("float32", "bfloat16")
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class LanguageModelSettings:
     """One run: the same settings and seed on the same text give the same model on one CPU.
 
     batch: windows for a step   warm_up: steps to the full learning rate, then a cosine down to

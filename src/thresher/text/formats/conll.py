@@ -10,7 +10,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from thresher.errors import InputError, Report, refuse
+from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.annotations import TaggedSentence, check_spans
 from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
 from thresher.text.formats.tags import LABEL, decode_tags, encode_tags
@@ -43,13 +43,13 @@ def parse_conll(
     name: str,
     layout: Layout | None = None,
     need_tags: bool = True,
-    on_problem: Report | None = None,
+    on_problem: WarningHandler | None = None,
 ) -> Iterator[TaggedSentence]:
     """`read_conll` from lines of bytes; `name` is what messages call them.
 
     on_problem: told of each line that had to be passed over; without it the first one raises
     """
-    report = on_problem or refuse
+    report = on_problem or raise_input_error
     lines = _decoded(raw, name, report)
     if layout is None:
         sample = list(islice(lines, SAMPLE))
@@ -67,7 +67,7 @@ def parse_conll(
         raise InputError(f"{name} holds no sentences")
 
 
-def _decoded(raw: Iterable[bytes], name: str, report: Report) -> Iterator[tuple[int, str]]:
+def _decoded(raw: Iterable[bytes], name: str, report: WarningHandler) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(raw, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -82,7 +82,7 @@ def _is_between(line: str) -> bool:
 
 
 def _rows(
-    lines: Iterable[tuple[int, str]], layout: Layout, name: str, report: Report
+    lines: Iterable[tuple[int, str]], layout: Layout, name: str, report: WarningHandler
 ) -> Iterator[_Row]:
     for number, line in lines:
         cells = layout.cells(line)

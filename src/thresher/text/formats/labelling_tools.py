@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from thresher.errors import InputError, Report, refuse
+from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.formats.doccano import from_doccano
 from thresher.text.formats.label_studio import from_label_studio
 from thresher.text.formats.prodigy import from_prodigy
@@ -23,7 +23,7 @@ def read_labelled(
     *,
     format: str,  # noqa: A002
     field: str = "text",
-    on_problem: Report | None = None,
+    on_problem: WarningHandler | None = None,
 ) -> Iterator[TaggedText]:
     """The texts of a file with what was marked in them; those without an answer are left out.
 
@@ -32,7 +32,7 @@ def read_labelled(
     """
     if format not in TOOLS:
         raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(TOOLS))}")
-    report = on_problem or refuse
+    report = on_problem or raise_input_error
     with open_source(path) as stream:
         for record in read_records(stream, name=str(path), report=report):
             try:
