@@ -1,0 +1,24 @@
+"""The names that a user of entity finding chooses from."""
+
+from enum import StrEnum
+
+
+class PriorName(StrEnum):
+    """The priors that give words a probability of being an entity."""
+
+    CASING = "casing"
+    REPETITION = "repetition"
+    RARITY = "rarity"
+    BURSTINESS = "burstiness"
+    CONTEXTS = "contexts"
+    SURPRISAL = "surprisal"
+    NONE = "none"
+
+
+class WordFeature(StrEnum):
+    """The features of words for which an expected rate of entities can be given."""
+
+    CAPITALISED = "capitalised"
+    LOWER = "lower"
+    RARE = "rare"
+    REPEATED = "repeated"

@@ -1,0 +1,34 @@
+"""The names that a user of rationales chooses from."""
+
+from enum import StrEnum
+
+
+class LabelledTextFormat(StrEnum):
+    """A format of labelled texts; `lines` has one text per line and no labels."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
+    LINES = "lines"
+
+
+class RationaleMode(StrEnum):
+    """Train a classifier before its gates (frozen), or both together (joint)."""
+
+    FROZEN = "frozen"
+    JOINT = "joint"
+
+
+class GradientEstimator(StrEnum):
+    """How the gradient of the loss reaches the gates."""
+
+    PATHWISE = "pathwise"
+    REINFORCE = "reinforce"
+
+
+class Baseline(StrEnum):
+    """What REINFORCE subtracts from a loss to reduce the variance."""
+
+    NONE = "none"
+    AVERAGE = "average"
+    OTHERS = "others"
