@@ -21,12 +21,12 @@ from thresher.gates.word_vectors import Units, cache_vectors
 SETTINGS = EntitySettings(
     hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
 )
-# What each of the processes runs: this very file, with the encoder of its neighbour.
+# Each of the two processes runs `work` of this file.
 SCRIPT = """
 import sys
-sys.path[:0] = [{here!r}]
-import conftest, test_processes
-test_processes.work({folder!r})
+sys.path[:0] = [{root!r}]
+from tests.gates.test_distributed import work
+work({folder!r})
 """
 
 
@@ -68,7 +68,7 @@ def outcome(encoder, processes: ProcessGroup, folder: Path) -> dict:
 
 def work(folder: str) -> None:
     """One of two processes, in their own interpreter."""
-    from conftest import TinyEncoder  # noqa: PLC0415
+    from tests.tiny_encoder import TinyEncoder  # noqa: PLC0415
 
     from thresher.gates.distributed import joined, these  # noqa: PLC0415
 
@@ -87,8 +87,8 @@ def together(tmp_path_factory):
     pytest.importorskip("accelerate")
     folder = tmp_path_factory.mktemp("together")
     script = folder / "script.py"
-    here = str(Path(__file__).parent)
-    script.write_text(SCRIPT.format(here=here, folder=str(folder)), encoding="utf-8")
+    root = str(Path(__file__).parents[2])
+    script.write_text(SCRIPT.format(root=root, folder=str(folder)), encoding="utf-8")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     subprocess.run(
         [*command, "--nproc_per_node", "2", str(script)],

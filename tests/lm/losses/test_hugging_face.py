@@ -92,7 +92,7 @@ def test_the_trainer_takes_it(tmp_path):
 
 def test_the_example_runs_and_learns(capsys, monkeypatch):
     pytest.importorskip("accelerate")
-    path = Path(__file__).parents[2] / "examples" / "trainer_margin_loss.py"
+    path = Path(__file__).parents[3] / "examples" / "trainer_margin_loss.py"
     spec = importlib.util.spec_from_file_location("trainer_margin_loss", path)
     example = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(example)
