@@ -1,6 +1,21 @@
-"""Sentences to vectors."""
+"""Encoders: sentences to word vectors."""
 
-from thresher.encoders.loading import DEFAULT_ENCODER, load_encoder
-from thresher.encoders.protocol import Encoder, TokenBatch
+from typing import TYPE_CHECKING
+
+from thresher.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from thresher.encoders.loading import DEFAULT_ENCODER, load_encoder
+    from thresher.encoders.protocol import Encoder, TokenBatch
 
 __all__ = ["DEFAULT_ENCODER", "Encoder", "TokenBatch", "load_encoder"]
+
+__getattr__, __dir__ = lazy_exports(
+    "thresher.encoders",
+    {
+        "DEFAULT_ENCODER": "thresher.encoders.loading",
+        "Encoder": "thresher.encoders.protocol",
+        "TokenBatch": "thresher.encoders.protocol",
+        "load_encoder": "thresher.encoders.loading",
+    },
+)

@@ -1,9 +1,14 @@
-"""Language models: tokens, hidden states, output layers, losses that serve rare tokens."""
+"""Language models: tokenizers, Transformer, output layers, losses and training."""
 
-from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
-from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
-from thresher.lm.losses.statistics import SelfishStatistics, selfish_statistics
-from thresher.lm.output_layers import OutputLayer, output_layer
+from typing import TYPE_CHECKING
+
+from thresher.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+    from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
+    from thresher.lm.losses.statistics import SelfishStatistics, selfish_statistics
+    from thresher.lm.output_layers import OutputLayer, output_layer
 
 __all__ = [
     "OutputLayer",
@@ -14,3 +19,16 @@ __all__ = [
     "selfish_cross_entropy",
     "selfish_statistics",
 ]
+
+__getattr__, __dir__ = lazy_exports(
+    "thresher.lm",
+    {
+        "OutputLayer": "thresher.lm.output_layers",
+        "SelfishCrossEntropy": "thresher.lm.losses.selfish",
+        "SelfishStatistics": "thresher.lm.losses.statistics",
+        "linear_selfish_cross_entropy": "thresher.lm.losses.linear_selfish",
+        "output_layer": "thresher.lm.output_layers",
+        "selfish_cross_entropy": "thresher.lm.losses.selfish",
+        "selfish_statistics": "thresher.lm.losses.statistics",
+    },
+)
