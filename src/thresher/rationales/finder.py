@@ -59,8 +59,9 @@ class RationaleFinder:
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None) -> "RationaleFinder":
         """A finder from the folder that `save` made."""
-        model = RationaleModel.read(Path(folder))
-        encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+        folder = Path(folder)
+        model = RationaleModel.read(folder)
+        encoder = load_encoder(model.encoder, layer=model.layer, device=device, near=folder.parent)
         return cls(encoder, model.checked_for(encoder.width))
 
     @classmethod
