@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def test_the_story_is_read_as_one_text(run, model):
