@@ -1,21 +1,20 @@
-"""BERT in eight bits, against the same layers in single precision."""
+"""BERT with int8 linear layers, against the same layers in float32."""
 
 import pytest
 import torch
 from transformers import BertConfig, BertModel
 
 from thresher.encoders.bert import Bert
-from thresher.encoders.int8_bert import EightBitBert
-from thresher.encoders.int8_linear import input_ranges
+from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.packing import encoded_in_rows
 from thresher.encoders.padding import padded_batch
 
 LAYERS = 2
-pytestmark = pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
+pytestmark = pytest.mark.skipif(not int8_supported(), reason="this CPU has no exact int8 products")
 
 
-@pytest.fixture(params=["ordinary", "some channels too large"])
+@pytest.fixture(params=["ordinary", "outlier channels"])
 def exact(request):
     torch.manual_seed(0)
     config = BertConfig(
@@ -25,7 +24,7 @@ def exact(request):
     model = BertModel(config).eval().requires_grad_(False)
     for layer in model.encoder.layer:
         for part in (layer.intermediate.dense, layer.attention.self.query):
-            part.weight.mul_(4)  # for layers that change what passes through them
+            part.weight.mul_(4)  # so that the layers change their input
         if request.param != "ordinary":
             layer.intermediate.dense.weight[5] *= 8
             layer.attention.output.LayerNorm.weight[7] = 20.0
@@ -41,34 +40,40 @@ def batch():
     return padded_batch(ids, ids, range(len(lengths)), lengths, pad=0)
 
 
-def read(bert, batch):
+def encode(bert, batch):
     return bert(bert.words[batch.ids], batch.mask, layers=LAYERS)
 
 
 def to_int8(bert, batch):
-    return EightBitBert(bert, input_ranges(bert, lambda: read(bert, batch)), layers=LAYERS)
+    return Int8Bert(bert, bert_input_ranges(bert, lambda: encode(bert, batch)), layers=LAYERS)
 
 
-def test_vectors_are_those_of_single_precision_to_about_two_digits(exact, batch):
-    expected, inside = read(exact, batch), batch.mask.bool()
+def test_hidden_states_are_within_two_percent_of_float32(exact, batch):
+    expected, inside = encode(exact, batch), batch.mask.bool()
     fast = to_int8(exact, batch)
     got = encoded_in_rows(fast, batch, width=96)
     error = (got - expected)[inside].norm() / expected[inside].norm()
     assert 0 < error < 0.02
 
 
-def test_a_text_does_not_depend_on_those_beside_it(exact, batch):
+def test_a_text_does_not_depend_on_the_others_in_its_row(exact, batch):
     fast = to_int8(exact, batch)
     alone = padded_batch([batch.ids[1, :31].tolist()], [list(range(31))], range(1), [31], pad=0)
     together = encoded_in_rows(fast, batch, width=96)[1, :31]
-    # Sums in another order may round to another integer, and no more.
+    # A different order of summation may round to the next integer.
     torch.testing.assert_close(
         encoded_in_rows(fast, alone, width=96)[0], together, atol=0.05, rtol=0
     )
 
 
-def test_single_precision_stays_as_it_was(exact, batch):
-    before = read(exact, batch)
+def test_the_float32_model_is_not_changed(exact, batch):
+    before = encode(exact, batch)
     fast = to_int8(exact, batch)
     encoded_in_rows(fast, batch, width=96)
-    assert torch.equal(read(exact, batch), before)
+    assert torch.equal(encode(exact, batch), before)
+
+
+def test_ranges_have_the_names_of_saved_models(exact, batch):
+    ranges = bert_input_ranges(exact, lambda: encode(exact, batch))
+    names = ("asked", "answered", "widened", "narrowed")
+    assert set(ranges) == {f"layers.{layer}.{name}" for layer in range(LAYERS) for name in names}

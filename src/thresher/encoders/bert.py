@@ -1,10 +1,10 @@
-"""BERT from its configuration and its weights, with no other library.
+"""BERT built from its configuration and weights, without `transformers`.
 
-    x⁰ = LayerNorm(word + kind + place)
+    x⁰ = LayerNorm(word + token type + position)
     a = LayerNorm(x + Attention(x)),  xˡ = LayerNorm(a + W₂ GELU(W₁ a))
 
-Every token is of the first kind, as in a text that is no pair. The sentence vector that nobody asks
-for is left out; query, key and value are one product, and sums are made in place.
+All tokens have the first token type, as in a text that is not a pair. The pooler is left out.
+Query, key and value are one product, and sums are computed in place.
 """
 
 import math
@@ -15,14 +15,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-Weights = Mapping[str, Tensor]  # as `transformers` names them
+Weights = Mapping[str, Tensor]  # with the names that `transformers` uses
 
-_ASKED = ("query", "key", "value")
-_FORMER_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
+_QKV = ("query", "key", "value")
+_OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 
 
 def is_plain_bert(config: Mapping[str, Any]) -> bool:
-    """Whether `Bert` computes what a model of that configuration does."""
+    """Return True if `Bert` computes the same as a `transformers` model of this configuration."""
     return (
         config.get("model_type") == "bert"
         and config.get("hidden_act", "gelu") == "gelu"
@@ -33,18 +33,19 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
 
 
 class Bert(nn.Module):
-    """Equal to a `BertModel` of `transformers`, frozen, in single precision.
+    """Equal to a `BertModel` of `transformers`, frozen, in float32.
 
-    It is given the word embeddings of the tokens, `words[ids]`, so that they can be mixed before.
+    Its input are the word embeddings `words[ids]` and not the ids, so that a caller can change
+    them first.
     """
 
     def __init__(self, config: Mapping[str, Any], weights: Weights) -> None:
         super().__init__()
-        own = {_name_today(name): value.float() for name, value in weights.items()}
+        own = {_current_name(name): value.float() for name, value in weights.items()}
         heads, epsilon = config["num_attention_heads"], config.get("layer_norm_eps", 1e-12)
-        self.embeddings = BertEmbeddings(within(own, "embeddings."), epsilon=epsilon)
+        self.embeddings = BertEmbeddings(with_prefix(own, "embeddings."), epsilon=epsilon)
         self.layers = nn.ModuleList(
-            BertLayer(within(own, f"encoder.layer.{number}."), heads=heads, epsilon=epsilon)
+            BertLayer(with_prefix(own, f"encoder.layer.{number}."), heads=heads, epsilon=epsilon)
             for number in range(config["num_hidden_layers"])
         )
 
@@ -55,59 +56,62 @@ class Bert(nn.Module):
 
     @property
     def width(self) -> int:
-        """The length of a vector."""
+        """The length of a hidden state."""
         return self.words.shape[1]
 
     @property
     def positions(self) -> int:
-        """How many tokens it can tell the places of."""
-        return len(self.embeddings.places)
+        """The maximum number of tokens in a window."""
+        return len(self.embeddings.positions)
 
     @property
     def depth(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(self.layers)
 
     def forward(self, embedded: Tensor, mask: Tensor, *, layers: int) -> Tensor:
-        """The vectors of a layer; those above it are not computed.
+        """Return the hidden states after the first `layers` layers; the others are not computed.
 
-        embedded: (windows, tokens, width)   mask: (windows, tokens)   returns: as `embedded`
+        embedded: (windows, tokens, width)   mask: (windows, tokens)   returns: like `embedded`
         """
         x: Tensor = self.embeddings(embedded)
-        visible = mask.bool()[:, None, None, :]
+        attention_mask = mask.bool()[:, None, None, :]
         for layer in self.layers[:layers]:
-            x = layer(x, visible)
+            x = layer(x, attention_mask)
         return x
 
     def attention(self, embedded: Tensor, mask: Tensor, *, layers: int) -> list[Tensor]:
-        """What tokens attend to in each of the first layers: (windows, heads, tokens, tokens)."""
+        """Return the attention weights of the first layers: (windows, heads, tokens, tokens)."""
         x: Tensor = self.embeddings(embedded)
-        visible = mask.bool()[:, None, None, :]
-        shares = []
+        attention_mask = mask.bool()[:, None, None, :]
+        weights = []
         for layer in self.layers[:layers]:
             assert isinstance(layer, BertLayer)
-            shares.append(layer.shares(x, visible))
-            x = layer(x, visible)
-        return shares
+            weights.append(layer.attention_weights(x, attention_mask))
+            x = layer(x, attention_mask)
+        return weights
 
 
 class BertEmbeddings(nn.Module):
-    """What the first layer is given, of the word embeddings of tokens and of their places."""
+    """The input of the first layer: word embeddings plus position and token type embeddings."""
 
     def __init__(self, weights: Weights, *, epsilon: float) -> None:
         super().__init__()
         self.words = _frozen(weights["word_embeddings.weight"])
-        kind = weights["token_type_embeddings.weight"][0]
-        self.places = _frozen(weights["position_embeddings.weight"] + kind)  # always added together
+        token_type = weights["token_type_embeddings.weight"][0]
+        self.positions = _frozen(weights["position_embeddings.weight"] + token_type)
         self.norm = _norm(weights, "LayerNorm", epsilon)
 
-    def forward(self, embedded: Tensor, place: Tensor | None = None) -> Tensor:
-        """embedded: (windows, tokens, width)   place: (windows, tokens), by default in order"""
-        if place is None:
-            placed = self.places[: embedded.shape[1]]
+    def forward(self, embedded: Tensor, position: Tensor | None = None) -> Tensor:
+        """Add the position embeddings to word embeddings and normalize.
+
+        embedded: (windows, tokens, width)   position: (windows, tokens), by default 0, 1, 2, …
+        """
+        if position is None:
+            positions = self.positions[: embedded.shape[1]]
         else:
-            placed = functional.embedding(place, self.places)
-        return self.norm(embedded + placed)  # type: ignore[no-any-return]
+            positions = functional.embedding(position, self.positions)
+        return self.norm(embedded + positions)  # type: ignore[no-any-return]
 
 
 class BertLayer(nn.Module):
@@ -116,61 +120,71 @@ class BertLayer(nn.Module):
     def __init__(self, weights: Weights, *, heads: int, epsilon: float) -> None:
         super().__init__()
         self.heads = heads
-        self.asked = _linear(weights, *(f"attention.self.{each}" for each in _ASKED))
-        self.answered = _linear(weights, "attention.output.dense")
-        self.first_norm = _norm(weights, "attention.output.LayerNorm", epsilon)
-        self.widened = _linear(weights, "intermediate.dense")
-        self.narrowed = _linear(weights, "output.dense")
-        self.second_norm = _norm(weights, "output.LayerNorm", epsilon)
+        self.qkv = _linear(weights, *(f"attention.self.{each}" for each in _QKV))
+        self.attention_output = _linear(weights, "attention.output.dense")
+        self.attention_norm = _norm(weights, "attention.output.LayerNorm", epsilon)
+        self.feed_forward_in = _linear(weights, "intermediate.dense")
+        self.feed_forward_out = _linear(weights, "output.dense")
+        self.output_norm = _norm(weights, "output.LayerNorm", epsilon)
 
-    def forward(self, x: Tensor, visible: Tensor) -> Tensor:
-        """x: (windows, tokens, width)   visible: (windows, 1, 1, tokens)"""
-        query, key, value = self._by_head(x)
-        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=visible)
-        a = self.first_norm(self.answered(mixed.transpose(1, 2).flatten(2)).add_(x))
-        y: Tensor = self.narrowed(_gelu(self.widened(a)))
-        return self.second_norm(y.add_(a))  # type: ignore[no-any-return]
+    def forward(self, x: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the hidden states after this layer.
 
-    def shares(self, x: Tensor, visible: Tensor) -> Tensor:
-        """softmax(Q Kᵀ / √d), which fast attention never has: (windows, heads, tokens, tokens)."""
-        query, key, _ = self._by_head(x)
+        x: (windows, tokens, width)   attention_mask: (windows, 1, 1, tokens), True to attend
+        """
+        query, key, value = self._split_heads(x)
+        attended = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask
+        )
+        a = self.attention_norm(self.attention_output(attended.transpose(1, 2).flatten(2)).add_(x))
+        y: Tensor = self.feed_forward_out(_gelu(self.feed_forward_in(a)))
+        return self.output_norm(y.add_(a))  # type: ignore[no-any-return]
+
+    def attention_weights(self, x: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return softmax(Q Kᵀ / √d): (windows, heads, tokens, tokens).
+
+        `scaled_dot_product_attention` does not return these weights.
+        """
+        query, key, _ = self._split_heads(x)
         scores = query @ key.mT / math.sqrt(query.shape[-1])
-        shares: Tensor = scores.masked_fill(~visible, -torch.inf).softmax(-1)
-        return shares
+        weights: Tensor = scores.masked_fill(~attention_mask, -torch.inf).softmax(-1)
+        return weights
 
-    def _by_head(self, x: Tensor) -> Tensor:
-        """Query, key and value: (3, windows, heads, tokens, width of a head)."""
-        asked: Tensor = self.asked(x).view(*x.shape[:2], 3, self.heads, -1)
-        return asked.permute(2, 0, 3, 1, 4)
+    def _split_heads(self, x: Tensor) -> Tensor:
+        """Return query, key and value: (3, windows, heads, tokens, width of a head)."""
+        qkv: Tensor = self.qkv(x).view(*x.shape[:2], 3, self.heads, -1)
+        return qkv.permute(2, 0, 3, 1, 4)
 
 
 def _gelu(x: Tensor) -> Tensor:
-    """In the place of x, unless its gradient needs what is there."""
+    """Compute GELU, in place unless x is needed for the gradient."""
     if x.requires_grad:
         return functional.gelu(x)
     y: Tensor = torch.ops.aten.gelu_(x)
     return y
 
 
-def within(named: Weights, prefix: str) -> dict[str, Tensor]:
-    """What is named with a prefix, by the rest of its name."""
+def with_prefix(tensors: Weights, prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names start with a prefix, without it."""
     return {
-        name.removeprefix(prefix): value for name, value in named.items() if name.startswith(prefix)
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
     }
 
 
-def _name_today(name: str) -> str:
-    """Without what a model with a head puts before it, and as parts are called by now."""
+def _current_name(name: str) -> str:
+    """Return the current name of a weight, without the prefix that models with a head have."""
     name = name.removeprefix("bert.")
-    for former, today in _FORMER_NAMES.items():
-        name = name.replace(former, today)
+    for old, current in _OLD_NAMES.items():
+        name = name.replace(old, current)
     return name
 
 
 def _linear(weights: Weights, *names: str) -> nn.Linear:
-    """One linear layer that gives what those of these names give, one after the other."""
+    """Return one linear layer that concatenates the outputs of the named ones."""
     weight = torch.cat([weights[f"{name}.weight"] for name in names])
-    layer = nn.Linear(weight.shape[1], len(weight), device="meta")  # draws no weights
+    layer = nn.Linear(weight.shape[1], len(weight), device="meta")  # no random initialization
     layer.weight = _frozen(weight)
     layer.bias = _frozen(torch.cat([weights[f"{name}.bias"] for name in names]))
     return layer

@@ -1,72 +1,113 @@
-"""The first layers of BERT in eight bits, over rows that hold several texts each."""
+"""The first layers of BERT with 8-bit linear layers, over rows that hold several texts each."""
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.encoders.bert import Bert, BertLayer, within
-from thresher.encoders.int8_linear import EightBitLinear, Integers, Ranges, factors, pieces
+from thresher.encoders.bert import Bert, BertLayer, with_prefix
+from thresher.encoders.int8_linear import (
+    Int8Linear,
+    Quantizer,
+    Ranges,
+    channel_divisors,
+    input_ranges,
+    split_channels,
+)
+
+# The names of BERT's linear layers in `ranges.safetensors` of saved models.
+_SAVED_NAMES = {
+    "qkv": "asked",
+    "attention_output": "answered",
+    "feed_forward_in": "widened",
+    "feed_forward_out": "narrowed",
+}
 
 
-class EightBitBert(nn.Module):
-    """The first layers of `exact`, linear ones in eight bits, all other parameters shared.
+def bert_input_ranges(bert: Bert, run: Callable[[], object]) -> dict[str, Tensor]:
+    """Return the `input_ranges` of BERT's linear layers, named as in saved models."""
+    ranges = {}
+    for name, value in input_ranges(bert, run).items():
+        layer, _, linear = name.rpartition(".")
+        ranges[f"{layer}.{_SAVED_NAMES[linear]}"] = value
+    return ranges
 
-    ranges: by name of a linear layer of `exact`, what it is given
+
+class Int8Bert(nn.Module):
+    """The first layers of `bert` with 8-bit linear layers; all other parameters are shared.
+
+    ranges: of each linear layer, from `bert_input_ranges`
     """
 
-    def __init__(self, exact: Bert, ranges: Ranges, *, layers: int) -> None:
+    def __init__(self, bert: Bert, ranges: Ranges, *, layers: int) -> None:
         super().__init__()
-        self.embeddings = exact.embeddings
+        self.embeddings = bert.embeddings
         self.layers = nn.ModuleList(
-            EightBitBertLayer(layer, within(ranges, f"layers.{number}."))
-            for number, layer in enumerate(exact.layers[:layers])
+            Int8BertLayer(layer, with_prefix(ranges, f"layers.{number}."))
+            for number, layer in enumerate(bert.layers[:layers])
             if isinstance(layer, BertLayer)
         )
 
-    def forward(self, ids: Tensor, place: Tensor, text: Tensor) -> Tensor:
-        """The vectors of the last layer, where every token sees those of its own text.
+    def forward(self, ids: Tensor, position: Tensor, text: Tensor) -> Tensor:
+        """Return the hidden states of the last layer; tokens attend only to their own text.
 
-        ids, place, text: (rows, tokens): what it is, where it is in its text, which text it is of
+        ids, position, text: (rows, tokens): token id, position in its text, number of its text
+        returns: (rows, tokens, width)
         """
-        x: Tensor = self.embeddings(functional.embedding(ids, self.embeddings.words), place)
-        other = text[:, None, :, None] != text[:, None, None, :]
-        hidden = torch.zeros(other.shape).masked_fill_(other, -torch.inf)
+        x: Tensor = self.embeddings(functional.embedding(ids, self.embeddings.words), position)
+        other_text = text[:, None, :, None] != text[:, None, None, :]
+        attention_mask = torch.zeros(other_text.shape).masked_fill_(other_text, -torch.inf)
         for layer in self.layers:
-            x = layer(x, hidden)
+            x = layer(x, attention_mask)
         return x
 
 
-class EightBitBertLayer(nn.Module):
-    """`BertLayer` with linear layers in eight bits.
+class Int8BertLayer(nn.Module):
+    """`BertLayer` with 8-bit linear layers.
 
-    GELU is written as integers of one scale at once, so the few channels between W₁ and W₂ that are
-    too large cannot be divided on the way: they are written in pieces.
+    GELU's result is quantized with one scale inside the product, so its few outlier channels
+    cannot be divided; they are split over several columns instead.
     """
 
-    def __init__(self, exact: BertLayer, ranges: Ranges) -> None:
+    def __init__(self, layer: BertLayer, ranges: Ranges) -> None:
         super().__init__()
-        self.heads = exact.heads
-        self.first_norm, self.second_norm = exact.first_norm, exact.second_norm
-        self._asking, self._answering, self._widening = (
-            Integers(ranges[name], factors(ranges[name]))
-            for name in ("asked", "answered", "widened")
+        self.heads = layer.heads
+        self.attention_norm, self.output_norm = layer.attention_norm, layer.output_norm
+        self._quantize_qkv = _quantizer(ranges, "qkv")
+        self._quantize_attention = _quantizer(ranges, "attention_output")
+        self._quantize_feed_forward_in = _quantizer(ranges, "feed_forward_in")
+        self._qkv = Int8Linear(layer.qkv.weight, layer.qkv.bias, self._quantize_qkv)
+        self._attention_output = Int8Linear(
+            layer.attention_output.weight, layer.attention_output.bias, self._quantize_attention
         )
-        self._asked = EightBitLinear(exact.asked.weight, exact.asked.bias, self._asking)
-        self._answered = EightBitLinear(exact.answered.weight, exact.answered.bias, self._answering)
-        channel, start, most = pieces(ranges["narrowed"])
-        self._narrowing = Integers(ranges["narrowed"][:, channel].clamp(max=most))
-        wide, narrow = exact.widened, exact.narrowed
-        self._widened = EightBitLinear(
-            wide.weight[channel], wide.bias[channel] - start, self._widening
+        gelu_ranges = ranges[_SAVED_NAMES["feed_forward_out"]]
+        channel, start, limit = split_channels(gelu_ranges)
+        self._quantize_gelu = Quantizer(gelu_ranges[:, channel].clamp(max=limit))
+        first, second = layer.feed_forward_in, layer.feed_forward_out
+        self._feed_forward_in = Int8Linear(
+            first.weight[channel], first.bias[channel] - start, self._quantize_feed_forward_in
         )
-        self._narrowed = EightBitLinear(narrow.weight[:, channel], narrow.bias, self._narrowing)
+        self._feed_forward_out = Int8Linear(
+            second.weight[:, channel], second.bias, self._quantize_gelu
+        )
 
-    def forward(self, x: Tensor, hidden: Tensor) -> Tensor:
-        """x: (rows, tokens, width), written over   hidden: (rows, 1, tokens, tokens), −∞ or 0"""
-        asked = self._asked(self._asking(x)).view(*x.shape[:2], 3, self.heads, -1)
-        query, key, value = asked.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=hidden)
-        answering = self._answering(mixed.transpose(1, 2).flatten(2))
-        a = self.first_norm(self._answered.added_to(x, answering))
-        widened = self._widened.gelu(self._widening(a), self._narrowing)
-        return self.second_norm(self._narrowed.added_to(a, widened))  # type: ignore[no-any-return]
+    def forward(self, x: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return the hidden states after this layer.
+
+        x: (rows, tokens, width), overwritten   attention_mask: (rows, 1, tokens, tokens), 0 or −∞
+        """
+        qkv = self._qkv(self._quantize_qkv(x)).view(*x.shape[:2], 3, self.heads, -1)
+        query, key, value = qkv.permute(2, 0, 3, 1, 4)
+        attended = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=attention_mask
+        )
+        attended = self._quantize_attention(attended.transpose(1, 2).flatten(2))
+        a = self.attention_norm(self._attention_output.add_to(x, attended))
+        inner = self._feed_forward_in.gelu(self._quantize_feed_forward_in(a), self._quantize_gelu)
+        return self.output_norm(self._feed_forward_out.add_to(a, inner))  # type: ignore[no-any-return]
+
+
+def _quantizer(ranges: Ranges, name: str) -> Quantizer:
+    own = ranges[_SAVED_NAMES[name]]
+    return Quantizer(own, channel_divisors(own))

@@ -1,11 +1,12 @@
-"""Linear layers that multiply in eight bits, four times as fast on a CPU.
+"""Linear layers that multiply 8-bit integers, four times as fast on a CPU.
 
-    y = W x + b  ≈  Wᵢ (xᵢ − z) · scales + b        Wᵢ, xᵢ: integers of eight bits
+    y = W x + b  ≈  Wᵢ (xᵢ − z) · scales + b        Wᵢ, xᵢ: 8-bit integers
 
-A row of W has a scale of its own. x has one scale and one zero z, told beforehand from the range of
-its channels, so that the result for a word does not depend on what else is in the batch. A few
-channels of a transformer are ten times as large as the others and would cost them their digits:
-whoever writes the integers divides by `factors`, or writes such a channel in `pieces`.
+Each row of W has its own scale. x has one scale and one zero point z. Both are computed beforehand
+from the ranges of its channels (static quantization), so the result for a word does not depend on
+the rest of the batch. A few channels of a transformer are ten times larger than the others, which
+would then lose precision. Such a channel is divided by one of `channel_divisors` before
+quantization, or its values are split over several columns by `split_channels`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,126 +14,140 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 from torch import Tensor, nn
 
-Ranges = Mapping[str, Tensor]  # of each linear layer, the least and largest inputs: (2, channels)
+# Of each linear layer, the minimum and maximum of each input channel: (2, channels)
+Ranges = Mapping[str, Tensor]
 
-_ORDINARY = 0.98  # the share of channels that is not too large to be written like the others
-_WHOLE = 0.995  # the share of GELU's channels that is written in one piece
-_STRAIGHT = 3.0  # from here on GELU(y) is y, to four thousandths
-_MOST_PIECES = 8  # that a channel is written in
-_LEVELS, _MOST = 255, 127
-_MANTISSA = 2.0**23  # a float as large as this has a whole number in its last bits
+_ORDINARY_QUANTILE = 0.98  # channels with larger values than this quantile are outliers
+_UNSPLIT_QUANTILE = 0.995  # of GELU's channels, those below this quantile stay in one column
+_GELU_LINEAR_FROM = 3.0  # for y above this, GELU(y) = y to four thousandths
+_MAX_COLUMNS = 8  # that one channel is split over
+_MAX_UINT8, _MAX_INT8 = 255, 127
+_MANTISSA = 2.0**23  # the last bit of the mantissa of a float32 of this size is worth 1
 
 
-class Integers:
-    """Channels of known ranges as integers: i = round(x / (factor · scale)) + zero, from 0 to 255.
+class Quantizer:
+    """Maps channels of known ranges to integers from 0 to 255.
 
-    ranges: (2, channels), the least and largest of each; what is beyond is cut off
-    factor: (channels,), how much more than the others each is divided by
+        i = round(x / (divisor · scale)) + zero_point
+
+    ranges: (2, channels), the minimum and maximum of each channel; values beyond are clipped
+    divisors: (channels,), what each channel is divided by, besides the common scale
     """
 
-    def __init__(self, ranges: Tensor, factor: Tensor | None = None) -> None:
-        self.factor = torch.ones(ranges.shape[1]) if factor is None else factor
-        low, high = (ranges.float() / self.factor).aminmax()
+    def __init__(self, ranges: Tensor, divisors: Tensor | None = None) -> None:
+        self.divisors = torch.ones(ranges.shape[1]) if divisors is None else divisors
+        low, high = (ranges.float() / self.divisors).aminmax()
         low, high = low.clamp(max=0), high.clamp(min=0)
-        self.scale = max(float(high - low) / _LEVELS, 1e-12)
-        self.zero = round(-float(low) / self.scale)
-        self._slope = 1 / (self.factor * self.scale)
-        self._offset = torch.tensor(_MANTISSA + self.zero)
+        self.scale = max(float(high - low) / _MAX_UINT8, 1e-12)
+        self.zero_point = round(-float(low) / self.scale)
+        self._slope = 1 / (self.divisors * self.scale)
+        self._offset = torch.tensor(_MANTISSA + self.zero_point)
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Rounded by a sum whose last bit is worth one, which is then the integer.
+        """Quantize float32 values to uint8.
 
-        x: (…, channels), single precision   returns: the same shape, bytes
+        Adding 2²³ rounds to a whole number, which the last bits of the float then hold.
+
+        x: (…, channels), float32   returns: same shape, uint8
         """
-        moved = torch.addcmul(self._offset, x, self._slope)
-        return moved.clamp_(_MANTISSA, _MANTISSA + _LEVELS).view(torch.int32).to(torch.uint8)
+        shifted = torch.addcmul(self._offset, x, self._slope)
+        return shifted.clamp_(_MANTISSA, _MANTISSA + _MAX_UINT8).view(torch.int32).to(torch.uint8)
 
 
-class EightBitLinear:
-    """A linear layer of what `inputs` writes.
+class Int8Linear:
+    """A linear layer whose inputs were quantized by `quantizer`.
 
     weight: (outputs, channels)   bias: (outputs,)
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, inputs: Integers) -> None:
-        weight = weight.detach() * inputs.factor
-        scales = (weight.abs().amax(1) / _MOST).clamp(min=1e-12)
+    def __init__(self, weight: Tensor, bias: Tensor | None, quantizer: Quantizer) -> None:
+        weight = weight.detach() * quantizer.divisors
+        scales = (weight.abs().amax(1) / _MAX_INT8).clamp(min=1e-12)
         rows = (weight / scales[:, None]).round().to(torch.int8)
-        zeros = torch.zeros(len(weight), dtype=torch.long)
+        zero_points = torch.zeros(len(weight), dtype=torch.long)
         packed = torch.ops.onednn.qlinear_prepack(rows, None)
-        self._inputs = inputs.scale, inputs.zero
-        self._weight = packed, scales, zeros
+        self._input_scale = quantizer.scale, quantizer.zero_point
+        self._weight = packed, scales, zero_points
         self._bias = bias
 
-    def __call__(self, integers: Tensor) -> Tensor:
-        """y.   integers: (…, channels)   returns: (…, outputs), single precision"""
-        return self._product(integers, 1.0, 0, torch.float32, "none")
+    def __call__(self, quantized: Tensor) -> Tensor:
+        """Return y.   quantized: (…, channels), uint8   returns: (…, outputs), float32"""
+        return self._linear(quantized, 1.0, 0, torch.float32, "none")
 
-    def gelu(self, integers: Tensor, outputs: Integers) -> Tensor:
-        """GELU(y) as integers; no channel of `outputs` has a factor of its own."""
-        return self._product(integers, outputs.scale, outputs.zero, torch.uint8, "gelu")
+    def gelu(self, quantized: Tensor, outputs: Quantizer) -> Tensor:
+        """Return GELU(y), quantized by `outputs`, whose divisors must all be 1."""
+        return self._linear(quantized, outputs.scale, outputs.zero_point, torch.uint8, "gelu")
 
-    def added_to(self, x: Tensor, integers: Tensor) -> Tensor:
-        """x + y, in the place of x."""
-        layer = (integers, *self._inputs, *self._weight, x, self._bias)
-        as_it_is = (1.0, 0)  # a scale and a zero
+    def add_to(self, x: Tensor, quantized: Tensor) -> Tensor:
+        """Return x + y; x is overwritten."""
+        layer = (quantized, *self._input_scale, *self._weight, x, self._bias)
+        unscaled = (1.0, 0)  # scale and zero point
         y: Tensor = torch.ops.onednn.qlinear_pointwise.binary(
-            *layer, *as_it_is, torch.float32, *as_it_is, "sum", 1.0, "none", [], ""
+            *layer, *unscaled, torch.float32, *unscaled, "sum", 1.0, "none", [], ""
         )
         return y
 
-    def _product(
-        self, integers: Tensor, scale: float, zero: int, dtype: torch.dtype, function: str
+    def _linear(
+        self, quantized: Tensor, scale: float, zero_point: int, dtype: torch.dtype, activation: str
     ) -> Tensor:
-        layer = (integers, *self._inputs, *self._weight, self._bias)
+        layer = (quantized, *self._input_scale, *self._weight, self._bias)
         y: Tensor = torch.ops.onednn.qlinear_pointwise(
-            *layer, scale, zero, dtype, function, [], "none"
+            *layer, scale, zero_point, dtype, activation, [], "none"
         )
         return y
 
 
-def factors(ranges: Tensor) -> Tensor:
-    """How much more than ordinary ones channels are divided by: (channels,)
+def channel_divisors(ranges: Tensor) -> Tensor:
+    """Return what to divide each channel by, so that all use the 8 bits well: (channels,)
 
-    A channel that gets larger than the 98th percentile, by as much as it does; a smaller one by the
-    square root of that, so that it gains digits and its weights do not lose too many.
+    A channel above the 98th percentile is divided by its ratio to it. A channel below is divided by
+    the square root of this ratio: it gains precision, and its weights do not lose too much.
 
     ranges: (2, channels)
     """
     largest = ranges.float().abs().amax(0).clamp(min=1e-6)
-    size = largest / largest.quantile(_ORDINARY)
-    return torch.where(size > 1, size, size.sqrt())
+    ratio = largest / largest.quantile(_ORDINARY_QUANTILE)
+    return torch.where(ratio > 1, ratio, ratio.sqrt())
 
 
-def pieces(ranges: Tensor) -> tuple[Tensor, Tensor, float]:
-    """What GELU's channels are written in, all with one scale: channel, start, most.
+def split_channels(ranges: Tensor) -> tuple[Tensor, Tensor, float]:
+    """Split GELU's largest channels over several columns, so that all columns share one scale.
 
-        GELU(y) ≈ Σₖ min(GELU(y − k · most), most)   for k = 0, 1, … while k · most < its largest
+        GELU(y) ≈ Σₖ min(GELU(y − k · limit), limit)   for k = 0, 1, … while k · limit < its maximum
 
-    Equal where GELU(y) = y or y is far from each start k · most; beside one, less by at most .18.
+    Exact where GELU(y) = y or y is far from each start k · limit; near a start up to .18 too low.
 
-    ranges: (2, channels), of GELU(y)   channel, start: (pieces,)
+    ranges: (2, channels), of GELU(y)
+    returns: the channel of each column, (columns,), its start k · limit, (columns,), and the limit
     """
     largest = ranges[1].float()
-    most = max(float(largest.quantile(_WHOLE)), float(largest.max()) / _MOST_PIECES, _STRAIGHT)
-    count = (largest / most).ceil().clamp(min=1).long()
+    limit = max(
+        float(largest.quantile(_UNSPLIT_QUANTILE)),
+        float(largest.max()) / _MAX_COLUMNS,
+        _GELU_LINEAR_FROM,
+    )
+    count = (largest / limit).ceil().clamp(min=1).long()
     channel = torch.repeat_interleave(count)
     number = torch.arange(len(channel)) - (count.cumsum(0) - count)[channel]
-    return channel, number * most, most
+    return channel, number * limit, limit
 
 
 def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tensor]:
-    """The range of each input of every linear layer of the module while `run` runs it, on a CPU."""
-    seen: dict[str, Tensor] = {}
+    """Call `run` and record the input range of every linear layer of the module.
 
-    def look(name: str, x: Tensor) -> None:
+    run: calls the module on sample inputs
+    returns: by layer name the minimum and maximum of each channel, (2, channels), on the CPU
+    """
+    ranges: dict[str, Tensor] = {}
+
+    def record(name: str, x: Tensor) -> None:
         low, high = x.flatten(0, -2).aminmax(dim=0)
-        if name in seen:
-            low, high = torch.minimum(low, seen[name][0]), torch.maximum(high, seen[name][1])
-        seen[name] = torch.stack([low, high])
+        if name in ranges:
+            low, high = torch.minimum(low, ranges[name][0]), torch.maximum(high, ranges[name][1])
+        ranges[name] = torch.stack([low, high])
 
     hooks = [
-        layer.register_forward_pre_hook(lambda _, inputs, name=name: look(name, inputs[0]))
+        layer.register_forward_pre_hook(lambda _, inputs, name=name: record(name, inputs[0]))
         for name, layer in _linear_layers(module)
     ]
     try:
@@ -140,7 +155,7 @@ def input_ranges(module: nn.Module, run: Callable[[], object]) -> dict[str, Tens
     finally:
         for hook in hooks:
             hook.remove()
-    return {name: ranges.cpu() for name, ranges in seen.items()}
+    return {name: each.cpu() for name, each in ranges.items()}
 
 
 def _linear_layers(module: nn.Module) -> Iterator[tuple[str, nn.Linear]]:

@@ -13,8 +13,8 @@ from torch.nn import functional
 from thresher.encoders.attention import incoming_and_outgoing
 from thresher.encoders.bert import Bert
 from thresher.encoders.common_words import whole_words
-from thresher.encoders.int8_bert import EightBitBert
-from thresher.encoders.int8_linear import Ranges, input_ranges
+from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
+from thresher.encoders.int8_linear import Ranges
 from thresher.encoders.packing import encoded_in_rows, words_in_rows
 from thresher.encoders.padding import batch_of_words, encoded_by_length
 from thresher.encoders.pretrained_files import read_pretrained
@@ -50,7 +50,7 @@ class SentenceBert:
         self._layer = math.ceil(self._model.depth * 2 / 3) if layer is None else layer
         if not 1 <= self._layer <= self._model.depth:
             raise InputError(f"{self._name} has layers 1 to {self._model.depth}; got layer {layer}")
-        self._eight_bits: EightBitBert | None = None
+        self._int8_model: Int8Bert | None = None
         self._embeddings = self._model.words
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
@@ -96,14 +96,14 @@ class SentenceBert:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
-        if self._eight_bits:
-            return encoded_in_rows(self._eight_bits, batch, width=self.width)
+        if self._int8_model:
+            return encoded_in_rows(self._int8_model, batch, width=self.width)
         return encoded_by_length(self._middle_layer, batch)
 
     def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """The mean of each word's vectors of the middle layer: (words, width)."""
-        if self._eight_bits:
-            return words_in_rows(self._eight_bits, batch, width=self.width)
+        if self._int8_model:
+            return words_in_rows(self._int8_model, batch, width=self.width)
         return word_vectors(self.encode(batch), batch)
 
     def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -128,13 +128,13 @@ class SentenceBert:
                 encoded_by_length(self._middle_layer, batch)
 
         with torch.inference_mode():
-            return input_ranges(self._model, read)
+            return bert_input_ranges(self._model, read)
 
     def to_int8(self, ranges: Ranges) -> "SentenceBert":
         """The same encoder on a CPU, where it is BERT with `encode` in eight bits."""
         twin = copy.copy(self)
         if isinstance(self._model, Bert):
-            twin._eight_bits = EightBitBert(self._model, ranges, layers=self._layer)
+            twin._int8_model = Int8Bert(self._model, ranges, layers=self._layer)
         return twin
 
     @property

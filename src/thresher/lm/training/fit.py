@@ -8,6 +8,7 @@ from torch import Tensor
 
 from thresher.atomic_files import write_file
 from thresher.errors import InputError
+from thresher.hardware_support import check_dtype_supported
 from thresher.lm.model import Architecture
 from thresher.lm.reports.evaluation import best_temperature, evaluate
 from thresher.lm.tokens.factory import Characters, Tokens, learn_tokens, token_counts
@@ -23,7 +24,6 @@ from thresher.lm.training.loop import (
     task_of,
     train,
 )
-from thresher.lm.training.precision import check_precision
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.splits import split_text
 from thresher.lm.training.tensorboard import tensorboard_log
@@ -63,7 +63,7 @@ def fit_language_model(
     the same result. The same log goes to a `tensorboard` folder, where one is named.
     """
     settings = settings or LanguageModelSettings()
-    check_precision(settings.precision, device)
+    check_dtype_supported(settings.precision, device)
     parts = split_text(text)
     whole = tokens == Characters.kind
     learned = learn_tokens(tokens, text if whole else parts.train, vocabulary=vocabulary)
