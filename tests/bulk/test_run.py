@@ -216,7 +216,7 @@ def test_a_record_too_deep_to_read_is_told_and_the_rest_goes_on(run, finder, tmp
     [block] = run.begin(planned([str(path)]))
     done = run.do(finder, block)
     assert (done.rows, done.bad) == (1, 1)
-    assert done.problems[0].startswith(f"{path} byte 0: not a JSON record: ")
+    assert done.problems[0].startswith(f"{path} byte 0: not JSON in UTF-8")
 
 
 def test_what_a_killed_process_left_behind_is_not_taken_for_a_note(run, finder, records):
@@ -243,7 +243,7 @@ def test_a_parquet_file_that_was_spoilt_is_told(run, finder, tmp_path):
     content = path.read_bytes()
     path.write_bytes(content[:4] + b"\xff" * 200 + content[204:])
     [block] = planned([str(path)])
-    assert run.do(finder, block).failed.startswith(f"{path} rows 1 to 99: ")
+    assert run.do(finder, block).failed.startswith(f"{path} is not a readable Parquet file: ")
     path.write_bytes(content[:-60] + b"\xff" * 40 + content[-20:])
     with pytest.raises(InputError, match="is not a readable Parquet file"):
         planned([str(path)])

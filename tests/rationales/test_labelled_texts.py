@@ -107,8 +107,8 @@ def test_a_bad_record_is_told_with_its_line_and_the_rest_goes_on(tmp_path, kind)
 
 
 BAD_ROWS = {
-    "few cells": (b"Fine.", "1 cells, where the header has 2"),
-    "many cells": (b"Fine.,good,5", "3 cells, where the header has 2"),
+    "few cells": (b"Fine.", "1 cells, but the header has 2"),
+    "many cells": (b"Fine.,good,5", "3 cells, but the header has 2"),
     "not utf-8": (b"caf\xe9,good", "not UTF-8"),
     "empty text": (b",good", "the text is empty"),
     "empty label": (b"Fine.,", "the label is empty"),

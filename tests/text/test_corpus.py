@@ -152,7 +152,7 @@ class TestParquet:
         name = write_parquet("a.parquet", {"text": ["Marie", None, "left", ""], "id": [1, 2, 3, 4]})
         rows = read(name, on_problem=problems.append)
         assert rows == [("Marie", name, 1), ("left", name, 3), ("", name, 4)]
-        assert problems == ["a.parquet row 2: column 'text' is not a string"]
+        assert problems == ["a.parquet row 2: field 'text' is not a string"]
 
     def test_a_missing_column_is_refused_with_those_there_are(self):
         name = write_parquet("a.parquet", {"body": ["x"], "id": [1]})

@@ -319,7 +319,7 @@ def test_a_record_that_makes_no_sense_is_told_and_the_rest_is_read(tool, record,
 
 @pytest.mark.parametrize("content", [b"[", b"[\xff]", b"[" * 100_000])
 def test_half_an_array_is_told(content, tmp_path):
-    with pytest.raises(InputError, match="neither an array nor lines of JSON"):
+    with pytest.raises(InputError, match="neither a JSON array nor JSON lines"):
         read_back(tmp_path, "label-studio", content)
 
 

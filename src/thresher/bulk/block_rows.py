@@ -12,9 +12,10 @@ from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import opened_for_reading
 from thresher.errors import InputError
 from thresher.text.annotations import Span
+from thresher.text.parquet import check_column, open_parquet, parquet_batches
+from thresher.text.records import jsonl_records, line_records
 
 SPANS = "spans"
-_UNKNOWN = "\ufffd"
 
 Found = list[list[Span] | None]
 
@@ -91,87 +92,64 @@ def read_rows(block: Block, *, text: str) -> Rows:
 
 def _read_parquet(block: Block, text: str) -> Rows:
     import pyarrow as pa  # noqa: PLC0415 (an extra)
-    from pyarrow import parquet  # noqa: PLC0415 (an extra)
 
     start, end = block.start, block.end or 0
-    try:
-        with opened_for_reading(block.source) as stream, parquet.ParquetFile(stream) as file:
-            names = file.schema_arrow.names
-            if text not in names:
-                raise InputError(
-                    f"{block.source} has no column {text!r}; it has {', '.join(names)}"
-                )
-            table = pa.Table.from_batches(list(_batches(file, start, end)), file.schema_arrow)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{block.source} rows {start + 1} to {end}: {error}") from error
+    name = block.source
+    with opened_for_reading(name) as stream, open_parquet(stream, name=name) as file:
+        check_column(file, text, name=name)
+        batches = parquet_batches(file, start, end)
+        table = pa.Table.from_batches(list(batches), file.schema_arrow)
     values = table.column(text).to_pylist()
     return _checked(
         table,
         values,
-        [f"{block.source} row {number}" for number in range(start + 1, end + 1)],
+        [f"{name} row {number}" for number in range(start + 1, end + 1)],
         f"column {text!r} is not a string",
     )
 
 
-def _batches(file: Any, start: int, end: int) -> Iterator[Any]:
-    """Rows start to end, in pieces; row groups before and after are not read."""
-    about, groups, at = file.metadata, [], 0
-    first = None
-    for group in range(about.num_row_groups):
-        rows = about.row_group(group).num_rows
-        if at < end and at + rows > start:
-            first = at if first is None else first
-            groups.append(group)
-        at += rows
-    at = first or 0
-    for batch in file.iter_batches(batch_size=1024, row_groups=groups):
-        low, high = max(start - at, 0), min(end - at, batch.num_rows)
-        at += batch.num_rows
-        if low < high:
-            yield batch.slice(low, high - low)
-        if at >= end:
-            return
-
-
 def _read_jsonl(block: Block, text: str) -> Rows:
-    records: list[dict[str, Any]] = []
-    places: list[str] = []
     problems: list[str] = []
-    for place, line in _lines(block):
-        try:
-            records.append(_record(line))
-        except (ValueError, RecursionError) as error:
-            problems.append(f"{place}: not a JSON record: {error}")
-        else:
-            places.append(place)
-    values = [record.get(text) for record in records]
-    rows = _checked(records, values, places, f"field {text!r} is missing or not a string")
+    lines = ((offset, _without_lone_surrogates(line)) for offset, line in _lines(block))
+    records = list(jsonl_records(lines, name=block.source, unit="byte", on_problem=problems.append))
+    rows = _checked(
+        [record.values for record in records],
+        [record.values.get(text) for record in records],
+        [record.location for record in records],
+        f"field {text!r} is missing or not a string",
+    )
     rows.problems[:0] = problems
     return rows
 
 
-def _record(line: bytes) -> dict[str, Any]:
-    record: Any = json.loads(line.decode("utf-8-sig"))
-    if not isinstance(record, dict):
-        raise ValueError("not an object")
-    if b"\\ud" in line.lower():  # it may be half a surrogate pair, which no file could hold
-        return dict(json.loads(json.dumps(record, ensure_ascii=False).encode(errors="replace")))
-    return record
+def _without_lone_surrogates(line: bytes) -> bytes:
+    """Replace escaped lone surrogates, which no file can contain, by question marks."""
+    if b"\\ud" not in line.lower():
+        return line
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).encode(errors="replace")
+    except (ValueError, RecursionError):
+        return line  # the reader of records reports it
 
 
 def _read_lines(block: Block, _text: str) -> Rows:
-    records: list[dict[str, Any]] = []
-    places: list[str] = []
     problems: list[str] = []
-    for place, line in _lines(block):
-        text = line.decode("utf-8-sig", errors="replace").rstrip("\r\n")
-        if _UNKNOWN in text and _UNKNOWN.encode() not in line:
-            problems.append(f"{place}: not valid UTF-8; its bad bytes are read as U+FFFD")
-        records.append(
-            {"source": block.source, "byte": int(place.rpartition(" ")[2]), "text": text}
+    records = list(
+        line_records(
+            _lines(block),
+            field="text",
+            name=block.source,
+            unit="byte",
+            on_problem=problems.append,
+            replace_invalid=True,
         )
-        places.append(place)
-    return Rows(records, [each["text"] for each in records], places, problems)
+    )
+    texts = [record.values["text"] for record in records]
+    columns = [
+        {"source": block.source, "byte": record.number, "text": text}
+        for record, text in zip(records, texts, strict=True)
+    ]
+    return Rows(columns, texts, [record.location for record in records], problems)
 
 
 def _checked(columns: Any, values: Sequence[Any], places: list[str], rule: str) -> Rows:
@@ -182,14 +160,12 @@ def _checked(columns: Any, values: Sequence[Any], places: list[str], rule: str) 
     return Rows(columns, texts, places, problems)
 
 
-def _lines(block: Block) -> Iterator[tuple[str, bytes]]:
-    """The lines that begin in the block, each with its place; those with white space alone not."""
+def _lines(block: Block) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that begin in the block, each with the offset of its first byte."""
     with opened_for_reading(block.source) as file:
         stream = BufferedReader(gzip.GzipFile(fileobj=file) if block.end is None else file)
         try:
-            for at, line in _lines_from(stream, block.start, block.end):
-                if line.strip():
-                    yield f"{block.source} byte {at}", line
+            yield from _lines_from(stream, block.start, block.end)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"cannot read {block.source}: {error}") from error
 

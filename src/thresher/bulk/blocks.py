@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from thresher.bulk.filesystems import opened_for_reading, size_of
 from thresher.errors import InputError
+from thresher.text.parquet import open_parquet
 from thresher.text.sources import format_of
 
 FORMS = ("text", "jsonl", "parquet")
@@ -52,13 +53,7 @@ def _cut(source: str, given: str | None) -> Iterator[tuple[str, int, int | None]
 
 def _parquet_rows(source: str) -> tuple[int, int]:
     """How many rows there are, and how many of them make a block."""
-    stream = opened_for_reading(source)  # first, as it says what to do where pyarrow is missing
-    from pyarrow import ArrowException, parquet  # noqa: PLC0415 (an extra)
-
-    try:
-        with stream, parquet.ParquetFile(stream) as file:
-            about = file.metadata
-            size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-            return about.num_rows, max(1, min(ROWS, BYTES * about.num_rows // max(size, 1)))
-    except (ArrowException, OSError) as error:
-        raise InputError(f"{source} is not a readable Parquet file") from error
+    with opened_for_reading(source) as stream, open_parquet(stream, name=source) as file:
+        about = file.metadata
+        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        return about.num_rows, max(1, min(ROWS, BYTES * about.num_rows // max(size, 1)))

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
-from thresher.rationales.records import FORMATS, Record, read_records, record_format
-from thresher.text.sources import find_sources, open_source, spoken_names
+from thresher.text.choices import RecordFormat
+from thresher.text.records import JsonObject, Record, missing_field, read_records, text_field
+from thresher.text.sources import find_sources, open_source, record_format, spoken_names
 
 Bounds = tuple[int, int]
 
@@ -55,8 +56,8 @@ def read_labelled(
     on_problem: told, in one line, of each record that had to be passed over; without it the first
         of them raises `InputError`, as a field that no record of a file has always does
     """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
+    if format is not None and format not in list(RecordFormat):
+        raise InputError(f"unknown format {format!r}; choose from {', '.join(RecordFormat)}")
     names = find_sources(sources)
     formats = [format or record_format(name) for name in names]
     if fields.label is not None and "lines" in formats:
@@ -71,9 +72,8 @@ def _texts(
     found = False
     for name, form in zip(names, formats, strict=True):
         with open_source(name) as stream:
-            for text in _usable(
-                read_records(stream, form, field=fields.text), name, fields, report
-            ):
+            records = read_records(stream, form, name=name, on_problem=report, field=fields.text)
+            for text in _usable(records, name, fields, report):
                 found = True
                 yield text
     if not found:
@@ -86,34 +86,28 @@ def _usable(
     """The records that make a text; a field that none of them has is an error of the file."""
     waiting: list[str] | None = []  # complaints of missing fields, until some record has them all
     lacking = ""
-    for number, record in records:
-        place = f"{name} line {number}"
-        if isinstance(record, InputError):
-            report(f"{place}: {record}")
-            continue
-        missing = [each for each in fields.needed if each not in record]
+    for record in records:
+        missing = [each for each in fields.needed if each not in record.values]
         if missing:
-            lacking = lacking or _no_field(missing[0], record)
-            complaint = f"{place}: {_no_field(missing[0], record)}"
+            lacking = lacking or missing_field(record.values, missing[0])
+            complaint = f"{record.location}: {missing_field(record.values, missing[0])}"
             report(complaint) if waiting is None else waiting.append(complaint)
             continue
         for complaint in waiting or ():
             report(complaint)
         waiting = None
         try:
-            text = _text_of(record, fields, name, number)
+            text = _text_of(record.values, fields, name, record.number)
         except InputError as error:
-            report(f"{place}: {error}")
+            report(f"{record.location}: {error}")
         else:
             yield text
     if waiting:
         raise InputError(f"{name} has {lacking}")
 
 
-def _text_of(record: dict[str, Any], fields: Fields, name: str, number: int) -> LabelledText:
-    text = record[fields.text]
-    if not isinstance(text, str):
-        raise InputError(f"field {fields.text!r} is not a string")
+def _text_of(record: JsonObject, fields: Fields, name: str, number: int) -> LabelledText:
+    text = text_field(record, fields.text)
     if not text.strip():
         raise InputError("the text is empty")
     label = None if fields.label is None else _label(record[fields.label], fields.label)
@@ -153,7 +147,3 @@ def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
                 f"with 0 ≤ start < end ≤ {length}, the length of the text"
             )
     return tuple(bounds)
-
-
-def _no_field(field: str, record: dict[str, Any]) -> str:
-    return f"no field {field!r}; it has {', '.join(map(str, record)) or 'none'}"

@@ -13,6 +13,15 @@ class TextFormat(StrEnum):
     LABEL_STUDIO = "label-studio"
 
 
+class RecordFormat(StrEnum):
+    """A format of records with several fields; `lines` has one text per line and no labels."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
+    LINES = "lines"
+
+
 class GoldFormat(StrEnum):
     """A format of texts with annotated entities."""
 

@@ -8,7 +8,8 @@ from typing import Self
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import text_of_task
-from thresher.text.records import Content, Record, read_lines, read_records, text_of
+from thresher.text.parquet import open_parquet, parquet_records
+from thresher.text.records import JsonObject, Record, json_records, jsonl_records, text_field
 from thresher.text.sentences import Sentence, segment
 from thresher.text.sources import (
     STANDARD_INPUT,
@@ -18,8 +19,6 @@ from thresher.text.sources import (
     spoken_names,
 )
 from thresher.text.text_blocks import text_blocks
-
-ROWS = 1024  # of a Parquet file, held at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,53 +97,38 @@ def _read_plain(name: str, _field: str, report: WarningHandler) -> Iterator[Docu
 
 def _read_jsonl(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        records = read_lines(stream, name=name, report=report)
-        yield from _texts_of(records, text_of, name, field, report)
+        records = jsonl_records(enumerate(stream, 1), name=name, on_problem=report)
+        yield from _documents_of(records, text_field, name, field, report)
 
 
 def _read_label_studio(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        records = read_records(stream, name=name, report=report)
-        yield from _texts_of(records, text_of_task, name, field, report)
+        records = json_records(stream, name=name, on_problem=report)
+        yield from _documents_of(records, text_of_task, name, field, report)
 
 
-def _texts_of(
+def _read_parquet(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
+    if name == STANDARD_INPUT:
+        raise InputError("Parquet cannot be read from standard input; name a file")
+    with open_source(name) as stream, open_parquet(stream, name=name) as file:
+        records = parquet_records(file, field, name=name)
+        yield from _documents_of(records, text_field, name, field, report)
+
+
+def _documents_of(
     records: Iterable[Record],
-    text_in: Callable[[Content, str], str],
+    get_text: Callable[[JsonObject, str], str],
     name: str,
     field: str,
     report: WarningHandler,
 ) -> Iterator[Document]:
     for record in records:
         try:
-            text = text_in(record.content, field)
+            text = get_text(record.values, field)
         except InputError as error:
-            report(f"{record.place}: {error}")
+            report(f"{record.location}: {error}")
         else:
             yield Document(text, name, record.number)
-
-
-def _read_parquet(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
-    if name == STANDARD_INPUT:
-        raise InputError("Parquet cannot be read from standard input; name a file")
-    try:
-        from pyarrow import ArrowException, parquet  # noqa: PLC0415 (an extra, slow to import)
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'thresher[parquet]'") from error
-    try:
-        with open_source(name) as stream, parquet.ParquetFile(stream) as file:
-            columns = file.schema_arrow.names
-            if field not in columns:
-                raise InputError(f"{name} has no column {field!r}; it has {', '.join(columns)}")
-            batches = file.iter_batches(batch_size=ROWS, columns=[field])
-            rows = (text for batch in batches for text in batch.column(0).to_pylist())
-            for number, text in enumerate(rows, 1):
-                if isinstance(text, str):
-                    yield Document(text, name, number)
-                else:
-                    report(f"{name} row {number}: column {field!r} is not a string")
-    except (ArrowException, UnicodeDecodeError) as error:
-        raise InputError(f"{name} is not a readable Parquet file") from error
 
 
 def _read_conll(name: str, _field: str, report: WarningHandler) -> Iterator[Document]:

@@ -1,84 +1,215 @@
-"""JSON records as files hold them: one a line, or all in one array."""
+"""Read records: JSON lines, JSON arrays, CSV and TSV tables, and plain lines.
 
+Every function yields `Record`s and skips what it cannot read after describing it, in one line, to
+`on_problem`. Parquet files are read by `thresher.text.parquet`.
+"""
+
+import csv
+import io
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from thresher.errors import InputError, WarningHandler
+from thresher.text.choices import RecordFormat
 
-Content = dict[str, Any]
+JsonObject = dict[str, Any]
+NumberedLines = Iterable[tuple[int, bytes]]  # each line with its line number or its byte offset
+
+_DELIMITERS = {RecordFormat.CSV: ",", RecordFormat.TSV: "\t"}
+_MAX_CELL_LENGTH = 1 << 24  # in characters: a cell may contain a whole document
 
 
 class Record(NamedTuple):
-    """A JSON object, its number in its file, and how messages call it."""
+    """The fields of one record and where it was found.
 
-    content: Content
+    number: the record's first line, its byte offset, its row or its index in an array
+    location: source and number, for messages: "notes.jsonl line 3"
+    """
+
+    values: JsonObject
     number: int
-    place: str
+    location: str
 
 
-def json_line(content: Content) -> str:
-    """A record as a line that can be encoded, with its line break."""
-    line = json.dumps(content, ensure_ascii=False)
-    if not _is_unicode(line):  # half a surrogate pair can only be written as an escape
-        line = json.dumps(content)
-    return line + "\n"
+def read_records(
+    stream: IO[bytes],
+    record_format: str,
+    *,
+    name: str,
+    on_problem: WarningHandler,
+    field: str = "text",
+) -> Iterator[Record]:
+    """Read the records of a stream in one of the formats `RecordFormat`.
+
+    name: of the stream, for messages
+    field: in the format `lines`, the field that gets the line
+    """
+    chosen = RecordFormat(record_format)
+    if chosen in _DELIMITERS:
+        return table_records(stream, _DELIMITERS[chosen], name=name, on_problem=on_problem)
+    lines = enumerate(stream, 1)
+    if chosen == RecordFormat.LINES:
+        return line_records(lines, field=field, name=name, on_problem=on_problem)
+    return jsonl_records(lines, name=name, on_problem=on_problem)
 
 
-def _is_unicode(line: str) -> bool:
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def jsonl_records(
+    lines: NumberedLines, *, name: str, on_problem: WarningHandler, unit: str = "line"
+) -> Iterator[Record]:
+    """Read one JSON object per line; blank lines are ignored.
 
-
-def read_lines(raw: Iterable[bytes], *, name: str, report: WarningHandler) -> Iterator[Record]:
-    """The records of a file that has one a line."""
-    for number, line in enumerate(raw, 1):
+    unit: what the numbers of the lines count, for messages
+    """
+    for number, line in lines:
         if line.isspace():
             continue
-        place = f"{name} line {number}"
+        location = f"{name} {unit} {number}"
         try:
-            content = json.loads(line)
+            values = json.loads(line.decode("utf-8-sig"))
         except (ValueError, RecursionError):
-            report(f"{place}: not JSON in UTF-8")
+            on_problem(f"{location}: not JSON in UTF-8")
         else:
-            yield from _checked(content, number, place, report)
+            yield from _json_object(values, number, location, on_problem)
 
 
-def read_records(raw: Iterable[bytes], *, name: str, report: WarningHandler) -> Iterator[Record]:
-    """The records of a file in either form. An array is held in memory as a whole."""
-    lines = iter(raw)
+def json_records(
+    raw_lines: Iterable[bytes], *, name: str, on_problem: WarningHandler
+) -> Iterator[Record]:
+    """Read JSON lines, or one JSON array of objects; an array is read into memory as a whole."""
+    lines = iter(raw_lines)
     start: list[bytes] = []
     for line in lines:
         start.append(line)
         if not line.isspace():
             break
-    whole = chain(start, lines)
+    all_lines = chain(start, lines)
     if not start or not start[-1].lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
-        yield from read_lines(whole, name=name, report=report)
+        yield from jsonl_records(enumerate(all_lines, 1), name=name, on_problem=on_problem)
         return
     try:
-        contents = json.loads(b"".join(whole))
+        array = json.loads(b"".join(all_lines))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is neither an array nor lines of JSON in UTF-8") from error
-    for number, content in enumerate(contents, 1):
-        yield from _checked(content, number, f"{name} record {number}", report)
+        raise InputError(f"{name} is neither a JSON array nor JSON lines in UTF-8") from error
+    for number, values in enumerate(array, 1):
+        yield from _json_object(values, number, f"{name} record {number}", on_problem)
 
 
-def _checked(content: object, number: int, place: str, report: WarningHandler) -> Iterator[Record]:
-    if isinstance(content, dict):
-        yield Record(content, number, place)
+def _json_object(
+    values: object, number: int, location: str, on_problem: WarningHandler
+) -> Iterator[Record]:
+    if isinstance(values, dict):
+        yield Record(values, number, location)
     else:
-        report(f"{place}: not a JSON object")
+        on_problem(f"{location}: not a JSON object")
 
 
-def text_of(content: Content, field: str) -> str:
-    """The text that a record holds."""
-    if field not in content:
-        raise InputError(f"no field {field!r}; it has {', '.join(content) or 'none'}")
-    if not isinstance(text := content[field], str):
+def line_records(
+    lines: NumberedLines,
+    *,
+    field: str,
+    name: str,
+    on_problem: WarningHandler,
+    unit: str = "line",
+    replace_invalid: bool = False,
+) -> Iterator[Record]:
+    """Read each line that is not blank as a record with one field.
+
+    replace_invalid: read bytes that are not UTF-8 as U+FFFD, instead of skipping the line
+    """
+    for number, line in lines:
+        if line.isspace():
+            continue
+        location = f"{name} {unit} {number}"
+        try:
+            text = line.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            if not replace_invalid:
+                on_problem(f"{location}: not UTF-8")
+                continue
+            on_problem(f"{location}: not valid UTF-8; invalid bytes are read as U+FFFD")
+            text = line.decode("utf-8-sig", errors="replace")
+        yield Record({field: text.rstrip("\r\n")}, number, location)
+
+
+def table_records(
+    stream: IO[bytes], delimiter: str, *, name: str, on_problem: WarningHandler
+) -> Iterator[Record]:
+    """Read the rows of a CSV or TSV table whose first row names the columns."""
+    columns: list[str] | None = None
+    for number, row in _table_rows(stream, delimiter):
+        location = f"{name} line {number}"
+        if isinstance(row, csv.Error):
+            on_problem(f"{location}: not a row of a table: {row}")
+        elif columns is None:
+            columns = row
+            if repeated := [column for column in row if row.count(column) > 1]:
+                on_problem(f"{location}: two columns are called {repeated[0]!r}")
+                return
+        elif any(_is_undecodable(cell) for cell in row):
+            on_problem(f"{location}: not UTF-8")
+        elif len(row) != len(columns):
+            on_problem(f"{location}: {len(row)} cells, but the header has {len(columns)}")
+        else:
+            yield Record(dict(zip(columns, row, strict=True)), number, location)
+
+
+def _table_rows(
+    stream: IO[bytes], delimiter: str
+) -> Iterator[tuple[int, list[str]] | tuple[int, csv.Error]]:
+    """Yield the first line of each row that is not empty, and the row or what is wrong with it."""
+    text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    try:
+        while True:
+            number = reader.line_num + 1
+            try:
+                row = _next_row(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield number, error
+            else:
+                if row:
+                    yield number, row
+    finally:
+        text.detach()  # the stream is closed by the code that opened it
+
+
+def _next_row(reader: Iterator[list[str]]) -> list[str]:
+    """Read a row with a larger cell limit; csv's limit is global, so it is restored at once."""
+    limit = csv.field_size_limit(_MAX_CELL_LENGTH)
+    try:
+        return next(reader)
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _is_undecodable(cell: str) -> bool:
+    """Return True if the cell has bytes that are not UTF-8, which were read as surrogates."""
+    return any("\udc80" <= character <= "\udcff" for character in cell)
+
+
+def text_field(values: JsonObject, field: str) -> str:
+    """Return the text in a field of a record; raise InputError if there is none."""
+    if field not in values:
+        raise InputError(missing_field(values, field))
+    if not isinstance(text := values[field], str):
         raise InputError(f"field {field!r} is not a string")
     return text
+
+
+def missing_field(values: JsonObject, field: str) -> str:
+    """Return the message for a record without the field; it lists the fields that it has."""
+    return f"no field {field!r}; it has {', '.join(map(str, values)) or 'none'}"
+
+
+def to_json_line(values: JsonObject) -> str:
+    """Return a record as a line of JSON that can be encoded as UTF-8, with its line break."""
+    line = json.dumps(values, ensure_ascii=False)
+    try:
+        line.encode()
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
+        line = json.dumps(values)
+    return line + "\n"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from thresher.errors import InputError, did_you_mean
+from thresher.text.choices import RecordFormat
 
 STANDARD_INPUT = "-"
 
@@ -19,11 +20,31 @@ SUFFIXES = {
     "conll": (".conll", ".iob", ".iob2", ".bio", ".tsv"),
 }
 _FORMAT_OF = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+_RECORD_FORMATS = {
+    ".jsonl": RecordFormat.JSONL,
+    ".ndjson": RecordFormat.JSONL,
+    ".csv": RecordFormat.CSV,
+    ".tsv": RecordFormat.TSV,
+    ".txt": RecordFormat.LINES,
+}
 
 
 def format_of(name: str) -> str:
     """The format that a file's name stands for; plain text where it says nothing."""
     return _FORMAT_OF.get(_suffix(Path(name)), "text")
+
+
+def record_format(name: str) -> RecordFormat:
+    """Return the record format that a file's name stands for; JSONL for standard input."""
+    if name == STANDARD_INPUT:
+        return RecordFormat.JSONL
+    suffix = _suffix(Path(name))
+    if suffix not in _RECORD_FORMATS:
+        known = ", ".join(_RECORD_FORMATS)
+        raise InputError(
+            f"cannot tell the format of {name} by its name ({known}); choose one with `format`"
+        )
+    return _RECORD_FORMATS[suffix]
 
 
 def spoken_name(name: str) -> str:

@@ -14,7 +14,7 @@ from thresher.text.formats.html import Shown, to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.text.records import Content
+from thresher.text.records import JsonObject
 from thresher.text.sources import spoken_name
 
 if TYPE_CHECKING:
@@ -114,5 +114,5 @@ def _under_their_sources(found: Iterable[Found]) -> Iterator[Shown]:
             yield document.text, spans, spoken_name(source)
 
 
-def _place(document: Document) -> Content:
+def _place(document: Document) -> JsonObject:
     return {"source": document.source, "line": document.number, "offset": document.offset}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from thresher.cli.option_values import number, one_of, share, whole_number
-from thresher.rationales.records import FORMATS
+from thresher.text.choices import RecordFormat
 
 MODES = ("frozen", "joint")
 ESTIMATORS = ("pathwise", "reinforce")
@@ -31,7 +31,7 @@ DataFormat = Annotated[
     str | None,
     typer.Option(
         "--from",
-        parser=one_of(*FORMATS),
+        parser=one_of(*RecordFormat),
         metavar="FORMAT",
         help="jsonl, csv, tsv, or lines (a text a line, to find in); by default what a file's "
         "name says, and jsonl for standard input.",

@@ -11,13 +11,13 @@ from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import DIGITS
 from thresher.text.formats.span_checks import Mark, marked_text
 from thresher.text.formats.tags import LABEL
-from thresher.text.records import Content, json_line, text_of
+from thresher.text.records import JsonObject, text_field, to_json_line
 from thresher.text.tagged_text import TaggedText
 from thresher.text.utf16 import from_utf16, utf16_offsets
 
 
 def to_doccano(
-    text: str, spans: Iterable[Span], *, label: str = LABEL, about: Content | None = None
+    text: str, spans: Iterable[Span], *, label: str = LABEL, about: JsonObject | None = None
 ) -> str:
     """An example and its line break; doccano shows `about` as metadata."""
     place = utf16_offsets(text)
@@ -27,15 +27,15 @@ def to_doccano(
         "label": [[start, end, label] for start, end, _ in placed],
         "scores": [[start, end, score] for start, end, score in placed],
     }
-    return json_line({**(about or {}), **example})
+    return to_json_line({**(about or {}), **example})
 
 
-def from_doccano(content: Content, *, field: str = "text", number: int = 1) -> TaggedText:
+def from_doccano(content: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText:
     """An example with its labels, whether written by us, by old versions of doccano or by new.
 
     A label whose place has a score keeps it; what a person marked is certain.
     """
-    text = text_of(content, field)
+    text = text_field(content, field)
     place = utf16_offsets(text)
     scores = {(start, end): score for start, end, score in _rows(content.get("scores", []))}
     marks = [
@@ -50,7 +50,7 @@ def from_doccano(content: Content, *, field: str = "text", number: int = 1) -> T
     return marked_text(text, marks, number=number)
 
 
-def _labels(content: Content) -> Sequence[tuple[int, int, object]]:
+def _labels(content: JsonObject) -> Sequence[tuple[int, int, object]]:
     for name in ("label", "labels", "entities"):
         if content.get(name):
             return _rows(content[name])

@@ -11,10 +11,10 @@ from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import DIGITS
 from thresher.text.formats.span_checks import Mark, marked_text
 from thresher.text.formats.tags import LABEL
-from thresher.text.records import Content, json_line, text_of
+from thresher.text.records import JsonObject, text_field, to_json_line
 from thresher.text.tagged_text import TaggedText
 
-Task = tuple[str, Sequence[Span], Content | None]
+Task = tuple[str, Sequence[Span], JsonObject | None]
 
 
 def to_label_studio(
@@ -23,15 +23,15 @@ def to_label_studio(
     """The pieces of a file: texts, each with its spans and what else is known about it."""
     lead = "["
     for text, spans, about in tasks:
-        yield lead + json_line(_task(text, spans, about, label, version)).rstrip("\n")
+        yield lead + to_json_line(_task(text, spans, about, label, version)).rstrip("\n")
         lead = ",\n"
     yield "[]\n" if lead == "[" else "]\n"
 
 
 def _task(
-    text: str, spans: Sequence[Span], about: Content | None, label: str, version: str
-) -> Content:
-    prediction: Content = {
+    text: str, spans: Sequence[Span], about: JsonObject | None, label: str, version: str
+) -> JsonObject:
+    prediction: JsonObject = {
         "model_version": version,
         "result": [_region(span, label, number) for number, span in enumerate(spans, 1)],
     }
@@ -40,7 +40,7 @@ def _task(
     return {"data": {**(about or {}), "text": text}, "predictions": [prediction]}
 
 
-def _region(span: Span, label: str, number: int) -> Content:
+def _region(span: Span, label: str, number: int) -> JsonObject:
     return {
         "id": f"entity-{number}",
         "from_name": "label",
@@ -52,7 +52,7 @@ def _region(span: Span, label: str, number: int) -> Content:
 
 
 def from_label_studio(
-    content: Content, *, field: str = "text", number: int = 1
+    content: JsonObject, *, field: str = "text", number: int = 1
 ) -> TaggedText | None:
     """A task with what a person marked last, or else with what was predicted; None if neither."""
     text = text_of_task(content, field)
@@ -70,21 +70,21 @@ def from_label_studio(
     return marked_text(text, marks, number=number)
 
 
-def _score(region: Content) -> object:
+def _score(region: JsonObject) -> object:
     """Certain where no score is given; Label Studio writes null there."""
     score = region.get("score")
     return 1.0 if score is None else score
 
 
-def text_of_task(content: Content, field: str) -> str:
+def text_of_task(content: JsonObject, field: str) -> str:
     """The text of a task."""
     data = content.get("data")
     if not isinstance(data, dict):
         raise InputError("not a task of Label Studio: it has no data")
-    return text_of(data, field)
+    return text_field(data, field)
 
 
-def _regions(content: Content) -> list[Content] | None:
+def _regions(content: JsonObject) -> list[JsonObject] | None:
     annotations = content.get("annotations") or []
     kept = [each for each in annotations if not each.get("was_cancelled")]
     if kept:

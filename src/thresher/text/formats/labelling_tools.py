@@ -7,7 +7,7 @@ from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.formats.doccano import from_doccano
 from thresher.text.formats.label_studio import from_label_studio
 from thresher.text.formats.prodigy import from_prodigy
-from thresher.text.records import read_records
+from thresher.text.records import json_records
 from thresher.text.sources import open_source
 from thresher.text.tagged_text import TaggedText
 
@@ -34,11 +34,11 @@ def read_labelled(
         raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(TOOLS))}")
     report = on_problem or raise_input_error
     with open_source(path) as stream:
-        for record in read_records(stream, name=str(path), report=report):
+        for record in json_records(stream, name=str(path), on_problem=report):
             try:
-                text = TOOLS[format](record.content, field=field, number=record.number)
+                text = TOOLS[format](record.values, field=field, number=record.number)
             except InputError as error:
-                report(f"{record.place}: {error}")
+                report(f"{record.location}: {error}")
             else:
                 if text is not None:
                     yield text

@@ -12,7 +12,7 @@ from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import DIGITS
 from thresher.text.formats.span_checks import Mark, marked_text
 from thresher.text.formats.tags import LABEL
-from thresher.text.records import Content, json_line, text_of
+from thresher.text.records import JsonObject, text_field, to_json_line
 from thresher.text.sentences import Sentence, Word, segment
 from thresher.text.tagged_text import TaggedText
 
@@ -23,7 +23,7 @@ def to_prodigy(
     *,
     sentences: Sequence[Sentence] | None = None,
     label: str = LABEL,
-    about: Content | None = None,
+    about: JsonObject | None = None,
 ) -> str:
     """A task and its line break; `about` is shown beside the text.
 
@@ -36,15 +36,15 @@ def to_prodigy(
         "tokens": [_token(text, word, number) for number, word in enumerate(words)],
         "spans": [_span(span, words, label) for span in spans],
     }
-    return json_line(task | ({"meta": about} if about else {}))
+    return to_json_line(task | ({"meta": about} if about else {}))
 
 
-def _token(text: str, word: Word, number: int) -> Content:
+def _token(text: str, word: Word, number: int) -> JsonObject:
     space = text[word.end : word.end + 1].isspace()
     return {"text": word.text, "start": word.start, "end": word.end, "id": number, "ws": space}
 
 
-def _span(span: Span, words: Sequence[Word], label: str) -> Content:
+def _span(span: Span, words: Sequence[Word], label: str) -> JsonObject:
     """Prodigy counts the last word in."""
     return {
         "start": span.start,
@@ -56,7 +56,7 @@ def _span(span: Span, words: Sequence[Word], label: str) -> Content:
     }
 
 
-def from_prodigy(content: Content, *, field: str = "text", number: int = 1) -> TaggedText | None:
+def from_prodigy(content: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText | None:
     """A task with its spans; None if the annotator rejected or passed over it."""
     if content.get("answer", "accept") != "accept":
         return None
@@ -65,4 +65,4 @@ def from_prodigy(content: Content, *, field: str = "text", number: int = 1) -> T
         marks = [Mark(s["start"], s["end"], s["label"], s.get("score", 1.0)) for s in spans]
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError("its spans are not lists of start, end and label") from error
-    return marked_text(text_of(content, field), marks, number=number)
+    return marked_text(text_field(content, field), marks, number=number)
