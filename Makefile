@@ -6,7 +6,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 MODELS := benchmarks/models
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
+.PHONY: help demo test lint types pictures models english bench-entities bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -16,7 +16,7 @@ help:
 	@echo "make pictures          redraw the pictures of docs/"
 	@echo "make models            train every finder the benchmarks report on"
 	@echo "make bench-entities    entity quality beside spaCy, noun chunks and capitals"
-	@echo "make bench-switches    what each option of fit is worth (a GPU, or patience)"
+	@echo "make bench-variants    what each option of fit is worth (a GPU, or patience)"
 	@echo "make bench-rationales  rationales for labelled tasks beside REINFORCE and gradients"
 	@echo "make bench-lm          language models and their rare tokens (a GPU, or patience)"
 	@echo "make bench-languages   entities in five languages, encoders from raw text (a GPU)"
@@ -52,22 +52,24 @@ pictures: $(INSTALLED)
 	@for each in docs/pictures/draw_*.py; do $(BIN)/python $$each || exit 1; done
 
 models: $(BENCH)
-	@$(BIN)/python -m benchmarks.train --out $(MODELS)
+	@$(BIN)/python -m benchmarks.entities.train --out $(MODELS)
 
 english: $(BENCH)
-	@$(BIN)/python -m benchmarks.train --out $(MODELS) --only 'built in' --seeds 0
-	@$(BIN)/python -m benchmarks.english
+	@$(BIN)/python -m benchmarks.entities.train --out $(MODELS) --only 'built in' --seeds 0
+	@$(BIN)/python -m benchmarks.entities.build_english
 
 bench-entities: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
 
-bench-switches: $(BENCH)
-	@$(BIN)/python -m benchmarks.switches
-	@$(BIN)/python -m benchmarks.switches --split report
-	@$(BIN)/python -m benchmarks.switches_peers
-	@$(BIN)/python -m benchmarks.switches_speech
-	@$(BIN)/python -m benchmarks.switches_drawing
+bench-variants: $(BENCH)
+	@$(BIN)/python -m benchmarks.variants
+	@$(BIN)/python -m benchmarks.variants --split report
+	@$(BIN)/python -m benchmarks.variants.peers
+	@$(BIN)/python -m benchmarks.variants.parts_of_speech
+	@$(BIN)/python -m benchmarks.variants.plots
+
+bench-switches: bench-variants  # the former name
 
 bench-rationales: $(BENCH)
 	@$(BIN)/python -m benchmarks.rationales
@@ -76,26 +78,26 @@ bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm speed
 	@$(BIN)/python -m benchmarks.lm shakespeare-cpu --device cpu --threads 2
 	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies
-	@$(BIN)/python -m benchmarks.lm_section > /dev/null
+	@$(BIN)/python -m benchmarks.lm.section > /dev/null
 
 bench-languages: $(BENCH)
 	@$(BIN)/python -m benchmarks.languages --processes 6
 
 bench-kernel: $(BENCH)
 	@$(BIN)/python -m benchmarks.kernel
-	@$(BIN)/python -m benchmarks.kernel_grid
-	@$(BIN)/python -m benchmarks.kernel_drawing
+	@$(BIN)/python -m benchmarks.kernel.grid
+	@$(BIN)/python -m benchmarks.kernel.plot
 
 bench-speed: $(BENCH)
 	@$(BIN)/python -m benchmarks.speed
-	@$(BIN)/python -m benchmarks.speed_bulk
-	@$(BIN)/python -m benchmarks.speed_growth
+	@$(BIN)/python -m benchmarks.speed.bulk
+	@$(BIN)/python -m benchmarks.speed.growth
 
 bench-serve: $(BENCH)
 	@$(BIN)/python -m benchmarks.serve
 
 mistakes: $(BENCH)
-	@$(BIN)/python -m benchmarks.mistakes
+	@$(BIN)/python -m benchmarks.entities.mistakes
 
 results: $(BENCH)
 	@$(BIN)/python -m benchmarks.write_results

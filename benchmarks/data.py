@@ -1,6 +1,6 @@
-"""The data beside the project: raw text to learn from, gold sentences to tune and to report on.
+"""Paths of the benchmarks and their data: raw text to learn from, gold sentences to score on.
 
-The folder is named by THRESHER_DATA, or is `shared/data` beside the checkout.
+The data folder is the value of THRESHER_DATA, or `shared/data` next to the checkout.
 """
 
 import os
@@ -12,6 +12,10 @@ from thresher.text.formats.conll import read_conll
 from thresher.text.sentences import segment
 
 ROOT = Path(__file__).parents[1]
+ALL_RESULTS = ROOT / "benchmarks" / "results"
+PICTURES = ROOT / "docs" / "pictures"
+MODELS = ROOT / "benchmarks" / "models"
+DISTILLED = MODELS / "distilled"  # the model that becomes fast-english
 DATA = Path(os.environ.get("THRESHER_DATA", ROOT.parent / "shared" / "data"))
 
 TUNE = {
@@ -30,35 +34,44 @@ RAW_ENGLISH = ("web.txt", "wiki.txt", "speeches.txt", "novel.txt")
 
 @dataclass(frozen=True)
 class Gold:
-    """Sentences of one set, with their gold spans of words."""
+    """The sentences of one annotated set, with their gold spans in word indices."""
 
     name: str
     sentences: list[list[str]]
     spans: list[list[tuple[int, int]]]
 
+    @classmethod
+    def of(cls, name: str, sentences: list[TaggedSentence]) -> "Gold":
+        return cls(
+            name,
+            [list(sentence.words) for sentence in sentences],
+            [list(sentence.spans) for sentence in sentences],
+        )
+
+    def first(self, count: int) -> "Gold":
+        """Return the first `count` sentences."""
+        return Gold(self.name, self.sentences[:count], self.spans[:count])
+
     def lowered(self) -> "Gold":
-        """The same set in lower case."""
+        """Return the set in lower case."""
         return Gold(self.name, [[w.lower() for w in words] for words in self.sentences], self.spans)
 
+    def cases(self) -> dict[str, "Gold"]:
+        """Return the set as it is ("cased") and in lower case ("lower")."""
+        return {"cased": self, "lower": self.lowered()}
 
-def gold(split: dict[str, str]) -> list[Gold]:
-    return [_gold(name, list(read_conll(DATA / path))) for name, path in split.items()]
 
-
-def _gold(name: str, sentences: list[TaggedSentence]) -> Gold:
-    return Gold(
-        name,
-        [list(sentence.words) for sentence in sentences],
-        [list(sentence.spans) for sentence in sentences],
-    )
+def read_gold(split: dict[str, str]) -> list[Gold]:
+    """Read the sets of a split (TUNE or REPORT)."""
+    return [Gold.of(name, list(read_conll(DATA / path))) for name, path in split.items()]
 
 
 def raw_english() -> list[list[str]]:
-    """Sentences to learn English from: raw text, and the bare words of the tuning sets."""
+    """Return the sentences to learn English from: raw text, and the words of the tuning sets."""
     sentences = []
     for name in RAW_ENGLISH:
         text = (DATA / "raw" / "eng" / name).read_text(encoding="utf-8")
         sentences += [list(each.texts) for each in segment(text)]
-    for tune in gold(TUNE):
+    for tune in read_gold(TUNE):
         sentences += tune.sentences
     return sentences

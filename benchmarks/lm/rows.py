@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import ROOT
+from benchmarks.data import ALL_RESULTS
 from thresher.atomic_files import write_file
 
-RESULTS = ROOT / "benchmarks" / "results" / "lm"
+RESULTS = ALL_RESULTS / "lm"
 SEEDS = (0, 1, 2)
 
 Result = dict[str, Any]

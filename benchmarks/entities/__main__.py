@@ -1,0 +1,139 @@
+"""Measure entity quality of the trained finders, spaCy, noun chunks and capitalised words.
+
+    python -m benchmarks.entities [--split report|tune] [--models benchmarks/models]
+
+Writes benchmarks/results/entities/<split>.json, from which `benchmarks.write_results` makes
+docs/results.md. The finders are those of `benchmarks.entities.train`. A set is encoded once for
+each encoder layer in use.
+"""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.data import ALL_RESULTS, MODELS, REPORT, TUNE, Gold, read_gold
+from benchmarks.entities.peers import Found, capitalised_runs, spacy_pipeline, spacy_readings
+from thresher.encoders import Encoder, load_encoder
+from thresher.entities.evaluation import (
+    calibration,
+    span_counts,
+    word_average_precision,
+    word_counts,
+)
+from thresher.entities.finding.decoding import candidates
+from thresher.entities.model import FinderModel
+from thresher.entities.training.fit import gate_scores
+from thresher.gates.word_vectors import batches_by_length, encode_words, sentence_starts
+
+Figures = dict[str, Any]
+Cases = dict[str, Figures]
+
+
+def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
+    """The vectors of all words, in order."""
+    starts = sentence_starts(sentences)
+    vectors = np.zeros((starts[-1], encoder.width), dtype=np.float32)
+    for indices in batches_by_length(sentences, words_per_batch=2048):
+        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in indices])
+        vectors[rows] = encode_words(encoder, [sentences[i] for i in indices]).numpy()
+    return vectors
+
+
+def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
+    """What a finder does on one set; the gates are those of its words in any case."""
+    seen = model.observer(data.sentences)
+    scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
+    found = [
+        candidates(words, row, not_names=model.not_names)
+        for words, row in zip(data.sentences, scores, strict=True)
+    ]
+    spans = span_counts(data.spans, found, threshold=model.threshold)
+    words = word_counts(data.spans, scores)
+    reliability = calibration(data.spans, found)
+    return {
+        "span_f1": spans.f1,
+        "span_precision": spans.precision,
+        "span_recall": spans.recall,
+        "word_ap": word_average_precision(data.spans, scores),
+        "word_f1": words.f1,
+        "calibration_error": reliability.error,
+        "bins": [[b.count, b.mean_score, b.accuracy] for b in reliability.bins],
+    }
+
+
+def peer_figures(name: str, found: Found, data: Gold) -> Figures:
+    counts = span_counts(data.spans, found)
+    return {
+        "reading": name,
+        "span_f1": counts.f1,
+        "span_precision": counts.precision,
+        "span_recall": counts.recall,
+    }
+
+
+def in_both_cases(figures: Callable[[Gold], Figures], data: Gold) -> Cases:
+    return {"cased": figures(data), "lower": figures(data.lowered())}
+
+
+def peers(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
+    """Rows of peers: name → set → case → figures. spaCy counts by the better of two readings."""
+    nlp = spacy_pipeline()
+    rows: dict[str, dict[str, Cases]] = {}
+    for data in sets:
+        for case, each in (("cased", data), ("lower", data.lowered())):
+            readings = spacy_readings(nlp, each)
+            chunks = peer_figures("noun chunks", readings.pop("noun chunks"), each)
+            ranked = [peer_figures(name, found, each) for name, found in readings.items()]
+            best = max(ranked, key=lambda figures: figures["span_f1"])
+            capitals = peer_figures("capitalised runs", capitalised_runs(each.sentences), each)
+            for row, figures in (
+                ("spaCy en_core_web_sm", best),
+                ("noun chunks", chunks),
+                ("capitalised runs", capitals),
+            ):
+                rows.setdefault(row, {}).setdefault(data.name, {})[case] = figures
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--split", choices=["report", "tune"], default="report")
+    parser.add_argument("--models", type=Path, default=MODELS)
+    options = parser.parse_args()
+    sets = read_gold(REPORT if options.split == "report" else TUNE)
+    every = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    models = {name: model for name, model in every.items() if model.static is None}
+    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers(sets)}
+    for data in sets:
+        vectors: dict[int, np.ndarray] = {}
+        for name, model in models.items():
+            if model.layer not in vectors:
+                encoder = load_encoder(layer=model.layer, device="cpu")
+                vectors[model.layer] = encoded(encoder, data.sentences)
+            gates = gate_scores(model.selector, vectors[model.layer], torch.device("cpu"))
+            figures = in_both_cases(lambda each: finder_figures(model, gates, each), data)  # noqa: B023
+            results["finders"].setdefault(name, {})[data.name] = figures
+            print(
+                f"{data.name:9s} {name:18s} "
+                f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}",
+                flush=True,
+            )
+    for row, by_set in results["peers"].items():
+        for name, figures in by_set.items():
+            print(
+                f"{name:9s} {row:22s} "
+                f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}"
+            )
+    folder = ALL_RESULTS / "entities"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{options.split}.json"
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

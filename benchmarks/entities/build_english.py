@@ -1,0 +1,114 @@
+"""Put the built-in English models into the package, with their model cards.
+
+    python -m benchmarks.entities.build_english
+
+Takes benchmarks/models/built-in-0 (made by `benchmarks.entities.train`) and the figures that
+`benchmarks.entities` measured for it; and its student benchmarks/models/distilled (made by
+`benchmarks.entities.distill`), if that is there.
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from torch import Tensor
+
+from benchmarks.data import ALL_RESULTS, DISTILLED, MODELS, ROOT, raw_english
+from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
+from thresher.encoders import load_encoder
+from thresher.encoders.protocol import Int8Encoder
+from thresher.entities.built_in import FAST_ENGLISH
+from thresher.entities.model import FinderModel
+from thresher.entities.model_card import source_table
+from thresher.entities.priors.casing import has_letters, is_address
+
+FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
+LICENCE = "cc-by-sa-4.0"
+_EVERY = 50  # sentences of the raw text, of which one is read for the ranges
+SOURCES = (
+    (
+        "English Web Treebank, training text without annotations (Bies et al. 2012; "
+        "UD_English-EWT)",
+        "CC BY-SA 4.0",
+    ),
+    ("WikiText-2, validation text (Merity et al. 2016; Wikipedia authors)", "CC BY-SA 3.0"),
+    ("US inaugural and State of the Union addresses", "public domain"),
+    (
+        "War and Peace, first part, translated by L. and A. Maude (Project Gutenberg 2600)",
+        "public domain",
+    ),
+    ("WNUT-17, the words of the training split (Derczynski et al. 2017)", "CC BY 4.0"),
+    (
+        "BC5CDR, the words of the training split (Li et al. 2016; via MTL-Bioinformatics-2016)",
+        "CC BY 4.0",
+    ),
+    ("Wikigold, the words of the first half (Balasuriya et al. 2009)", "CC BY 4.0"),
+)
+SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wikigold": "Wikigold"}
+
+
+def main() -> None:
+    name = folder_name(BUILT_IN, 0)
+    model = FinderModel.read(MODELS / name)
+    words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
+    made = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    model = dataclasses.replace(model, ordinary=words, learned_from=made, ranges=_ranges(model))
+    results = json.loads((ALL_RESULTS / "entities" / "report.json").read_text(encoding="utf-8"))
+    ours, spacy = results["finders"][name], results["peers"]["spaCy en_core_web_sm"]
+    figures = "\n".join(
+        f"| {title} | {_f1(ours[name], 'cased')} | {_f1(ours[name], 'lower')} | "
+        f"{_f1(spacy[name], 'cased')} / {_f1(spacy[name], 'lower')} |"
+        for name, title in SETS.items()
+    )
+    errors = [ours[name]["cased"]["calibration_error"] for name in SETS]
+    training = json.loads((TIMES / f"{name}.json").read_text(encoding="utf-8"))
+    parameters = sum(value.numel() for value in model.selector.parameters())
+    template = Path(__file__).with_name("english_card.md").read_text(encoding="utf-8")
+    card = template.format(
+        size=f"{2 * parameters / 1000:.0f} kB",
+        encoder=model.encoder,
+        layer=model.layer,
+        ordinary=len(words),
+        licence=LICENCE,
+        sources=source_table(made),
+        words=made["words"],
+        sentences=made["sentences"],
+        not_names=len(model.not_names),
+        capital=model.trust.capital,
+        lower=model.trust.lower,
+        repeated=model.trust.repeated,
+        threshold=model.threshold,
+        figures=figures,
+        device=training["device"],
+        seconds=training["seconds"],
+        error=f"{min(errors):.2f} to {max(errors):.2f} by set",
+    )
+    model.write(FOLDER)
+    (FOLDER / "README.md").write_text(card, encoding="utf-8")
+    print(f"wrote {FOLDER.relative_to(ROOT)}")
+    if DISTILLED.exists():
+        write_student()
+
+
+def write_student() -> None:
+    """The fast model, whose sources are those of its teacher."""
+    student = FinderModel.read(DISTILLED)
+    made = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    folder = FOLDER.with_name(FAST_ENGLISH)
+    dataclasses.replace(student, learned_from=made).write(folder)
+    print(f"wrote {folder.relative_to(ROOT)}")
+
+
+def _ranges(model: FinderModel) -> dict[str, Tensor]:
+    """How large the encoder's numbers get on raw text, so that it can read in eight bits."""
+    encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
+    assert isinstance(encoder, Int8Encoder)
+    return encoder.input_ranges([words for words in raw_english() if words][::_EVERY])
+
+
+def _f1(figures: dict[str, dict[str, float]], case: str) -> str:
+    return f"{figures[case]['span_f1']:.3f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""The section of docs/results.md on entity quality, and the table of the README."""
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from benchmarks.data import ALL_RESULTS, ROOT
+from benchmarks.entities.build_english import SETS
+from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
+from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
+
+GOALS = {
+    "wnut17": (0.60, 0.55),
+    "ewt": (0.72, 0.64),
+    "bc5cdr": (0.50, 0.48),
+    "wikigold": (0.80, 0.70),
+}
+CASES = ("cased", "lower")
+CONTRAST_FRACTIONS = {"no contrast": "0", "default": ".1", "more contrast": ".5"}
+WORD_FIGURES = ("word_ap", "word_f1", "span_precision", "span_recall", "calibration_error")
+
+Results = dict[str, Any]
+
+
+def section() -> str:
+    """Return the section as Markdown and draw its reliability diagram."""
+    report, tune = results("report"), results("tune")
+    draw_reliability(report)
+    row, expected_f1 = row_with_largest_expected_f1()
+    template = Path(__file__).with_name("section.md").read_text(encoding="utf-8")
+    return template.format(
+        entities="\n".join(entity_table(report)),
+        words="\n".join(word_table(report)),
+        tune="\n".join(entity_table(tune)),
+        contrast="\n".join(contrast_table(report)),
+        unsupervised=f"Thresher, {row}",
+        expected_f1=expected_f1,
+        not_names=len(ENGLISH_NOT_NAMES),
+        missed=missed_goals(report),
+        training=training_times(),
+    )
+
+
+def results(split: str) -> Results:
+    """Return what `python -m benchmarks.entities --split …` measured."""
+    path = ALL_RESULTS / "entities" / f"{split}.json"
+    found: Results = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def entity_table(measured: Results) -> list[str]:
+    """Return the lines of a table: span F1, cased / lower-cased, one row per finder and peer."""
+    sets = [name for name in SETS if name in next(iter(measured["peers"].values()))]
+    lines = [
+        "| | " + " | ".join(_title(name, measured["split"]) for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for row, seeds in by_row(measured["finders"]).items():
+        cells = [
+            " / ".join(_mean_and_deviation(seeds, name, case) for case in CASES) for name in sets
+        ]
+        label = f"Thresher, {row}" if row != BUILT_IN else "**Thresher, built-in model**"
+        lines.append(f"| {label} ({_seeds(len(seeds))}) | " + " | ".join(cells) + " |")
+    for row, figures in measured["peers"].items():
+        cells = [
+            " / ".join(f"{figures[name][case]['span_f1']:.3f}" for case in CASES) for name in sets
+        ]
+        lines.append(f"| {row} | " + " | ".join(cells) + " |")
+    if measured["split"] == "report":
+        goals = [" / ".join(f"{goal:.2f}" for goal in GOALS[name]) for name in sets]
+        lines.append("| *goal* | " + " | ".join(goals) + " |")
+    return lines
+
+
+def write_readme_table() -> None:
+    """Write the most important rows of the table of the report splits into the README."""
+    table = entity_table(results("report"))
+    pattern = r"\| (\*\*Thresher|Thresher, no word list|spaCy|capitalised)"
+    rows = [line for line in table[2:] if re.match(pattern, line)]
+    rows.insert(1, _fast_english_row())
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    body = "\n".join([*table[:2], *rows])
+    text = re.sub(r"(?s)(<!-- figures -->\n).*(\n<!-- /figures -->)", rf"\g<1>{body}\g<2>", text)
+    readme.write_text(text, encoding="utf-8")
+
+
+def _fast_english_row() -> str:
+    path = ALL_RESULTS / "speed" / "distilled.json"
+    measured = json.loads(path.read_text(encoding="utf-8"))
+    cells = [" / ".join(f"{value:.3f}" for value in measured["f1_of_all"][name]) for name in SETS]
+    return "| Thresher, fast-english (1 seed) | " + " | ".join(cells) + " |"
+
+
+def word_table(measured: Results) -> list[str]:
+    """Return the lines of a table: word figures and calibration of the built-in model."""
+    lines = [
+        "| | word AP | word F1 | span precision | span recall | calibration error |",
+        "|---|---|---|---|---|---|",
+    ]
+    seeds = by_row(measured["finders"])[BUILT_IN]
+    for name, title in SETS.items():
+        if name not in seeds[0]:
+            continue
+        for case in CASES:
+            cells = [f"{mean(seed[name][case][key] for seed in seeds):.3f}" for key in WORD_FIGURES]
+            lines.append(f"| {title}, {case} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def contrast_table(measured: Results) -> list[str]:
+    """Return the lines of a table: word AP, cased, by the fraction of batches with contrast."""
+    lines = [
+        "| fraction | " + " | ".join(SETS.values()) + " |",
+        "|---" * (len(SETS) + 1) + "|",
+    ]
+    rows = by_row(measured["finders"])
+    for row, fraction in CONTRAST_FRACTIONS.items():
+        cells = [
+            f"{mean(seed[name]['cased']['word_ap'] for seed in rows[row]):.3f}" for name in SETS
+        ]
+        lines.append(f"| {fraction} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def missed_goals(measured: Results) -> str:
+    """Return a sentence: which goals the built-in model misses, and by how much."""
+    seeds = by_row(measured["finders"])[BUILT_IN]
+    gaps = []
+    for name, goals in GOALS.items():
+        for case, goal in zip(CASES, goals, strict=True):
+            reached = mean(seed[name][case]["span_f1"] for seed in seeds)
+            if round(reached, 3) < goal:
+                gaps.append(f"{SETS[name]} {case} by {goal - reached:.3f}")
+    if not gaps:
+        return "All goals are reached."
+    return f"{len(gaps)} of {2 * len(GOALS)} goals missed: {', '.join(gaps)}."
+
+
+def training_times() -> str:
+    """Return a sentence: how long the finders of each row took to train."""
+    rows: defaultdict[str, list[float]] = defaultdict(list)
+    for path in sorted(TIMES.glob("*.json")):
+        training = json.loads(path.read_text(encoding="utf-8"))
+        rows[_row_of(path.stem)].append(training["seconds"])
+    ranges = ", ".join(f"{row} {min(each):.0f}–{max(each):.0f} s" for row, each in rows.items())
+    return (
+        f"Training on {training['sentences']:,} sentences ({training['words']:,} words) on one "
+        f"{training['device']}, five rows at the same time (`make models`): {ranges}."
+    )
+
+
+def draw_reliability(measured: Results) -> None:
+    """Draw the score of a candidate against the fraction that is correct, one line per set."""
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    plt.rcParams["svg.hashsalt"] = "thresher"
+    built_in = folder_name(BUILT_IN, 0)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
+    for axis, case in zip(axes, CASES, strict=True):
+        axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+        for name, title in SETS.items():
+            bins = [b for b in measured["finders"][built_in][name][case]["bins"] if b[0] >= 20]
+            axis.plot([b[1] for b in bins], [b[2] for b in bins], marker="o", label=title)
+        axis.set(title="cased" if case == "cased" else "lower-cased", xlabel="score")
+    axes[0].set(ylabel="fraction that are exactly entities", xlim=(0, 1), ylim=(0, 1))
+    axes[0].legend(frameon=False)
+    figure.savefig(ROOT / "docs" / "pictures" / "reliability.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def row_with_largest_expected_f1() -> tuple[str, float]:
+    """Return the row that an unsupervised criterion selects, and its expected F1.
+
+    The threshold that maximizes expected F1 is half of that F1, so twice the threshold estimates
+    it without labels. Only seed 0 of each row is compared.
+    """
+    thresholds = {
+        _row_of(path.stem): json.loads(path.read_text(encoding="utf-8"))["threshold"]
+        for path in TIMES.glob("*-0.json")
+    }
+    best = max(thresholds, key=lambda row: thresholds[row])
+    return best, 2 * thresholds[best]
+
+
+def by_row(finders: Results) -> dict[str, list[Any]]:
+    """Group finders named row-seed by row: the built-in one first, then the default."""
+    rows: defaultdict[str, list[Any]] = defaultdict(list)
+    for name, figures in sorted(finders.items()):
+        rows[_row_of(name)].append(figures)
+    first = [row for row in (BUILT_IN, "default") if row in rows]
+    return {row: rows[row] for row in dict.fromkeys([*first, *rows])}
+
+
+def _row_of(folder: str) -> str:
+    return re.sub(r"-\d+$", "", folder).replace("-", " ")
+
+
+def _title(name: str, split: str) -> str:
+    return SETS[name] if split == "report" else SETS[name].replace("dev", "train") + " (tune)"
+
+
+def _mean_and_deviation(seeds: list[Any], name: str, case: str) -> str:
+    values = [seed[name][case]["span_f1"] for seed in seeds]
+    return f"{mean(values):.3f}" + (f"±{stdev(values):.3f}" if len(values) > 1 else "")
+
+
+def _seeds(count: int) -> str:
+    return "one seed" if count == 1 else f"{count} seeds"
+
+
+if __name__ == "__main__":
+    print(section())

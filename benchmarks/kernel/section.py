@@ -1,0 +1,202 @@
+"""The section on the fused margin loss of docs/results.md, from benchmarks/results/kernel."""
+
+import json
+from typing import Any
+
+from benchmarks.data import ALL_RESULTS
+
+RESULTS = ALL_RESULTS / "kernel"
+MISSING = "Not measured: `make bench-kernel`."
+BANDWIDTH, RATE = 4.3e12, 790e12  # measured on an H200: bytes and bfloat16 operations a second
+
+Row = dict[str, Any]
+
+
+def section() -> str:
+    """Markdown."""
+    speed = result("speed")
+    about = f"{speed['machine']['device']}, torch {speed['machine']['torch']}. " if speed else ""
+    blocks = [
+        "## The margin loss from hidden states",
+        f"`make bench-kernel`; {about}bfloat16, margin 4; median of ten; peak memory beyond the "
+        "inputs, gradients included.\nInputs are synthetic: survivors are spread over rows as in a "
+        "trained model (`benchmarks/kernel/cases.py`); the profile\nthat was met is given. How it "
+        "works, and what is not reached: [kernel.md](kernel.md).",
+        *(_comparison(name) for name in ("speed", "wide", "worst")),
+        _parts(),
+        _small(),
+        _training(),
+        _growth(),
+        _grid(),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def result(name: str) -> Row | None:
+    """What was measured under this name, if it was."""
+    path = RESULTS / f"{name}.json"
+    found: Row | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    return found
+
+
+def _comparison(name: str) -> str:
+    titles = {
+        "speed": "as in a trained model",
+        "wide": "as in a trained model, a larger vocabulary",
+        "worst": "untrained: every token survives",
+    }
+    measured = result(name)
+    if measured is None:
+        return f"### {titles[name].capitalize()}\n\n{MISSING}"
+    positions, width, vocabulary = measured["shape"]
+    kept = measured["survival"]
+    held = ", ".join(f"{value:.2f}" for value in kept["held"].values())
+    lines = [
+        f"### {positions:,} positions, width {width:,}, vocabulary {vocabulary:,}, {titles[name]}",
+        "",
+        f"Survivors: mean {kept['mean']:.1%}, median {kept['median']:.2%} of the vocabulary; the "
+        f"heaviest 2, 5, 10, 20 % of rows hold {held}.\nRows: {kept['rows']['full']:,} made again, "
+        f"{kept['rows']['dense'] - kept['rows']['full']:,} multiplied from the record, "
+        f"{kept['rows']['all'] - kept['rows']['dense']:,} gathered. One matrix product alone: "
+        f"{measured['product_ms']:.1f} ms.",
+        "",
+        "| | forward + backward, ms | forward, ms | peak, MiB | loss |",
+        "|---|---|---|---|---|",
+    ]
+    for method, row in measured["rows"].items():
+        if "failed" in row:
+            lines.append(f"| {method} | failed | | | |")
+            continue
+        figures = f"{row['total_ms']:.1f} | {row['forward_ms']:.1f} | {row['peak_mib']:,.0f}"
+        lines.append(f"| {method} | {figures} | {row['loss']:.4f} |")
+    return "\n".join(lines)
+
+
+def _parts() -> str:
+    """Where the time of the first comparison goes, beside what the machine could do at best."""
+    title = "### Where the time goes"
+    measured = result("speed")
+    if measured is None or "failed" in measured["parts"]:
+        return f"{title}\n\n{MISSING}"
+    floors = _floors(measured)
+    parts = sorted(measured["parts"].items(), key=lambda part: -part[1])
+    rows = [
+        f"| {name} | {ms:.2f} | {f'{floors[name]:.2f}' if name in floors else ''} |"
+        for name, ms in parts
+        if ms >= 0.05
+    ]
+    total = sum(measured["parts"].values())
+    text = (
+        f"{title}\n\nMilliseconds on the device of one pass after a pause, {total:.1f} in all. "
+        f"Repeated passes take {measured['rows']['thresher, Triton']['total_ms']:.1f} ms:\n"
+        "presumably clocks fall under load; and the device waits for the host twice. At best: "
+        f"operations at {RATE / 1e12:.0f} TFLOP/s, bytes\nat {BANDWIDTH / 1e12:.1f} TB/s; gathers "
+        "can be faster, as vectors are still in the cache and popular tokens are multiplied "
+        "instead."
+    )
+    return "\n".join([text, "", "| | ms | at best |", "|---|---|---|", *rows])
+
+
+def _floors(measured: Row) -> dict[str, float]:
+    positions, width, vocabulary = measured["shape"]
+    rows, gathered = measured["survival"]["rows"], measured["survival"]["gathered"]
+    product = 2 * positions * width * vocabulary
+    dense = product * (2 * rows["dense"] + rows["full"]) / positions
+    return {
+        "forward: products": 1e3 * product / RATE,
+        "forward: survivors recorded": 1e3 * positions * vocabulary * 4 / BANDWIDTH,
+        "backward: products": 1e3 * dense / RATE,
+        "backward: light rows gathered": 1e3
+        * (2 * gathered * width * 2 + (vocabulary + positions) * width * 2)
+        / BANDWIDTH,
+    }
+
+
+def _small() -> str:
+    """Both implementations side by side."""
+    title = "### Little to do"
+    measured = result("small")
+    if measured is None:
+        return f"{title}\n\n{MISSING}"
+    lines = [
+        f"{title}\n\nForward + backward, ms; peak, MiB. By default few logits of a small weight "
+        "are left to plain torch\n(`FEW_LOGITS`, `SMALL_WEIGHT` of "
+        "`thresher.lm.losses.linear_selfish`).",
+        "",
+        "| positions, width, vocabulary | Triton | chunked | peak, Triton | chunked |",
+        "|---|---|---|---|---|",
+    ]
+    for row in measured["shapes"]:
+        shape = ", ".join(f"{size:,}" for size in row["shape"])
+        fused, plain = row["rows"]["triton"], row["rows"]["chunked"]
+        lines.append(
+            f"| {shape} | {fused['total_ms']:.1f} | {plain['total_ms']:.1f} | "
+            f"{fused['peak_mib']:,.0f} | {plain['peak_mib']:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _training() -> str:
+    title = "### A training run"
+    measured = result("training")
+    if measured is None:
+        return f"{title}\n\n{MISSING}"
+    rows = measured["rows"]
+    reference = next(iter(rows.values()))
+    lines = [
+        f"{title}\n\nA transformer of 6 layers, width {measured['width']}, over "
+        f"{measured['vocabulary']:,} byte pairs of English, {measured['positions']:,} positions a "
+        f"step, {measured['steps']} steps\nfrom the same start over the same batches; losses are "
+        "means of 20 steps. Steps include the transformer and the optimiser.",
+        "",
+        "| | loss, first 20 steps | middle | last | largest difference | three digits until step | "
+        "step, ms | peak, MiB |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        curve = row["curve"]
+        off = max(abs(a - b) / b for a, b in zip(curve, reference["curve"], strict=True))
+        alike = f"{off:.2%} | {_three_digits(row['losses'], reference['losses'])}"
+        difference = alike if "margin" in name else "another loss | "
+        lines.append(
+            f"| {name} | {curve[0]:.3f} | {curve[len(curve) // 2]:.3f} | {curve[-1]:.3f} | "
+            f"{difference} | {row['step_ms']:.1f} | {row['peak_mib']:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def _three_digits(losses: list[float], reference: list[float]) -> int:
+    """The first step, from 1, whose loss differs by more than half of the third digit."""
+    pairs = enumerate(zip(losses, reference, strict=True), 1)
+    return next((step for step, (a, b) in pairs if abs(a - b) > 5e-4 * b), len(losses))
+
+
+def _growth() -> str:
+    measured = result("growth")
+    if measured is None:
+        return f"### Growth\n\n{MISSING}"
+    positions, width, vocabulary = measured["shape"]
+    return (
+        f"### Growth\n\n{measured.get('note', '')}Around {positions:,} positions, width "
+        f"{width:,}, vocabulary {vocabulary:,}:\n\n![Time and memory over positions, "
+        "vocabulary and the share that survives](pictures/kernel-growth.svg)"
+    )
+
+
+def _grid() -> str:
+    measured = result("grid")
+    if measured is None:
+        return f"### Correctness\n\n{MISSING}"
+    failed = len(measured["failed"])
+    return (
+        f"### Correctness\n\n`benchmarks/kernel/grid.py`: {measured['cells']:,} combinations of "
+        "dtype, shape, ignored targets, bias, softcap, reduction and margin,\nvalue and gradients "
+        "against float64; the error must not exceed that of naive low precision by more than a "
+        "tolerance and what the entries\nare worth that lie on the threshold to within rounding. "
+        f"Exceeded in {failed or 'none'};\nwithout this last allowance in "
+        f"{measured['on_threshold'] + failed or 'none'}."
+    )
+
+
+if __name__ == "__main__":
+    print(section())

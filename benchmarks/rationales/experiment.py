@@ -1,0 +1,166 @@
+"""Train the gates of one row of the rationale benchmark and measure them."""
+
+import copy
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from benchmarks.data import ROOT
+from benchmarks.machine import digest, peak_memory
+from benchmarks.rationales.rows import Row
+from benchmarks.rationales.tasks import Task
+from thresher.encoders import Encoder
+from thresher.gates.word_vectors import cache_vectors
+from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
+from thresher.rationales.classifier_training import train_classifier
+from thresher.rationales.comparison import compare
+from thresher.rationales.corpus import Corpus, per_text, split
+from thresher.rationales.evaluation import token_counts
+from thresher.rationales.fit import open_probabilities
+from thresher.rationales.gradient_noise import GradientNoise, gradient_noise
+from thresher.rationales.inference import text_vectors
+from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.training import (
+    OPEN,
+    GateTraining,
+    TrainedGates,
+    estimated_task,
+    train_gates,
+)
+
+_NOISE_DRAWS, _NOISE_TEXTS = 16, 16
+
+
+@dataclass(frozen=True)
+class PreparedTask:
+    """A task with what its rows share: word vectors and a classifier of whole texts."""
+
+    task: Task
+    corpus: Corpus
+    reader: Reader
+    classifier: Classifier
+    answers: Tensor
+    learn: list[int]
+    held_out: list[int]
+    seconds: float
+
+
+def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: int) -> PreparedTask:
+    """Encode the texts and train the classifier that the gates explain or continue to train.
+
+    work: folder for the cached word vectors
+    """
+    started = time.perf_counter()
+    reader = Reader(encoder, gates_at)
+    path = work / f"{task.name}-{seed}.npy"
+    vectors = cache_vectors(encoder, task.texts, path)
+    corpus = Corpus(task.texts, task.labels, vectors)
+    learn, held_out = split(task.learning, share=0.1, seed=seed)
+    whole = text_vectors(reader, task.texts)
+    classifier = train_classifier(
+        reader,
+        task.texts,
+        whole,
+        task.labels,
+        label_count=len(task.label_names),
+        learn=learn,
+        held_out=held_out,
+        settings=RationaleSettings(seed=seed, partial_readings=1),
+    )
+    with torch.no_grad():
+        answers = classifier(whole).argmax(-1).cpu()
+    seconds = time.perf_counter() - started
+    return PreparedTask(task, corpus, reader, classifier, answers, learn, held_out, seconds)
+
+
+def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
+    """Train the gates and measure them on the test texts."""
+    task, encoder = data.task, data.reader.encoder
+    given = {"sparsity_target": task.share, "expected_rate": task.share, "steps": task.steps}
+    settings = RationaleSettings(**{**given, "checks": 5, "seed": seed, **row.settings})
+    classifier = copy.deepcopy(data.classifier)  # joint training changes its classifier
+    if not settings.head_start:
+        labels = len(task.label_names)
+        classifier = seeded_classifier(seed, encoder.width, labels, hidden=settings.hidden)
+        classifier.to(encoder.device)
+    if settings.mode == "frozen":
+        data = replace(data, corpus=replace(data.corpus, labels=data.answers))
+    noise = asdict(_noise(settings, classifier, data))
+    started = time.perf_counter()
+    trained = train_gates(
+        data.reader,
+        data.corpus,
+        classifier,
+        learn=data.learn,
+        held_out=data.held_out,
+        settings=settings,
+    )
+    seconds = time.perf_counter() - started
+    return {
+        "settings": asdict(settings),
+        "seconds": round(seconds, 1),
+        "shared_seconds": round(data.seconds, 1),
+        **peak_memory(),
+        "gradient_at_start": noise,
+        "checks": [asdict(check) for check in trained.checks],
+        "chosen": trained.chosen.step,
+        **_figures(row, seed, data, trained),
+    }
+
+
+def _figures(row: Row, seed: int, data: PreparedTask, trained: TrainedGates) -> dict[str, Any]:
+    task = data.task
+    test = range(task.learning, len(task.texts))
+    texts = [task.texts[i] for i in test]
+    opened = open_probabilities(
+        trained.selector, data.corpus.vectors_of(test, data.reader.encoder.device)
+    )
+    selected = per_text(opened >= OPEN, texts)
+    figures = compare(
+        data.reader,
+        trained.classifier,
+        texts,
+        task.labels[list(test)],
+        selected,
+        rivals=row.rivals,
+        seed=seed,
+    )
+    found: dict[str, Any] = {"figures": {name: asdict(each) for name, each in figures.items()}}
+    if task.gold is not None:
+        counts = token_counts([task.gold[i] for i in test], selected)
+        scores = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
+        found["token"] = scores | asdict(counts)
+    found["examples"] = [
+        " ".join(f"[{word}]" if kept else word for word, kept in zip(words, mask, strict=True))
+        for words, mask in zip(texts[:5], selected[:5], strict=True)
+    ]
+    return found
+
+
+def _noise(
+    settings: RationaleSettings, classifier: Classifier, data: PreparedTask
+) -> GradientNoise:
+    """Measure the noise of the task gradient in the selector's weights before the first step."""
+    device = data.reader.encoder.device
+    state = GateTraining.new(settings, classifier, device)
+    generator = Generator(device).manual_seed(settings.seed)
+    texts = data.learn[:_NOISE_TEXTS]
+    vectors = data.corpus.vectors_of(texts, device)
+
+    def surrogate() -> Tensor:
+        gates = state.selector(vectors)
+        return estimated_task(state, data.reader, data.corpus, texts, gates, generator).surrogate
+
+    surrogate()  # initializes the moving-average baseline
+    return gradient_noise(surrogate, list(state.selector.parameters()), draws=_NOISE_DRAWS)
+
+
+def code_version() -> str:
+    """Return a digest of the code of rationales and of this benchmark."""
+    folders = (ROOT / "src" / "thresher" / "rationales", ROOT / "benchmarks" / "rationales")
+    paths = sorted(path for folder in folders for path in folder.glob("*.py"))
+    return digest(path for path in paths if path.name != "section.py")

@@ -1,0 +1,92 @@
+"""What one row of the switch benchmark is worth: figures of words and spans, curves, an example."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.data import Gold
+from benchmarks.variants.vectors import Encoded
+from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
+from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.text_finder import Reading, TextFinder
+from thresher.entities.training.fit import gate_scores
+from thresher.gates.word_vectors import sentence_starts
+
+EXAMPLE = "In 1911 Marie Curie went back to Stockholm for the Nobel Prize in Chemistry .".split()
+RECALLS = np.linspace(0.02, 1, 50)
+
+Figures = dict[str, object]
+
+
+def figures(readings: Sequence[Reading], data: Gold, threshold: float) -> Figures:
+    """Word AP, span F1 and the curve of word precision over recall."""
+    scores = [each.scores for each in readings]
+    spans = span_counts(data.spans, [each.candidates for each in readings], threshold=threshold)
+    words = word_counts(data.spans, scores, threshold=0.5)
+    return {
+        "word_ap": round(word_average_precision(data.spans, scores), 5),
+        "word_f1": round(words.f1, 5),
+        "span_f1": round(spans.f1, 5),
+        "span_precision": round(spans.precision, 5),
+        "span_recall": round(spans.recall, 5),
+        "precision_at_recalls": precision_at_recalls(data, scores),
+    }
+
+
+def precision_at_recalls(data: Gold, scores: Sequence[np.ndarray]) -> list[float]:
+    """The best precision of words at each of RECALLS or beyond."""
+    labels = np.concatenate(
+        [_labels(spans, len(row)) for spans, row in zip(data.spans, scores, strict=True)]
+    )
+    order = np.argsort(-np.concatenate(list(scores)), kind="stable")
+    correct = np.cumsum(labels[order])
+    precision = correct / np.arange(1, len(order) + 1)
+    best = np.maximum.accumulate(precision[::-1])[::-1]
+    places = np.searchsorted(correct / correct[-1], RECALLS - 1e-9)
+    return [round(float(best[place]), 4) for place in places]
+
+
+def finder_figures(finder: EntityFinder, data: Gold, vectors: Encoded) -> dict[str, Figures]:
+    """In both cases. The encoder never sees case, so one set of vectors serves."""
+    gates = vectors.units.largest(
+        gate_scores(finder.model.selector, vectors.vectors, finder.encoder.device)
+    )
+    rows = np.split(gates, sentence_starts(data.sentences)[1:-1])
+    return {
+        case: figures(finder.readings(each.sentences, rows), each, finder.threshold)
+        for case, each in (("cased", data), ("lower", data.lowered()))
+    }
+
+
+def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
+    return {
+        case: figures(baseline.read(each.sentences), each, baseline.threshold)
+        for case, each in (("cased", data), ("lower", data.lowered()))
+    }
+
+
+def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[float]:
+    """Word AP of the bare gates of each selector, to judge the choice made without labels."""
+    aps = []
+    for head in finder.model.heads:
+        selector = head.selector.to(finder.encoder.device)
+        gates = vectors.units.largest(gate_scores(selector, vectors.vectors, finder.encoder.device))
+        rows = np.split(gates, sentence_starts(data.sentences)[1:-1])
+        aps.append(round(word_average_precision(data.spans, rows), 5))
+    return aps
+
+
+def example_gates(finder: EntityFinder) -> dict[str, object]:
+    """P(open) of the words of one sentence, by each selector."""
+    rows = []
+    for number in range(1, len(finder.model.heads) + 1):
+        (row,) = finder.with_selector(number).gate_scores([EXAMPLE])
+        rows.append([round(float(each), 4) for each in row])
+    return {"words": EXAMPLE, "gates": rows}
+
+
+def _labels(spans: Sequence[tuple[int, int]], words: int) -> np.ndarray:
+    labels = np.zeros(words, dtype=bool)
+    for start, end in spans:
+        labels[start:end] = True
+    return labels

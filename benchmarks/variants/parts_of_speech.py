@@ -1,0 +1,93 @@
+"""Which parts of speech the selectors of dual models open, by spaCy's tagger.
+
+    python -m benchmarks.variants.parts_of_speech [--rows "repel 2" "repel 3"] [--sentences 400]
+
+The tagger serves this analysis alone: nothing is trained or chosen by it. Reads the models that
+`benchmarks.variants` left; writes benchmarks/results/variants/parts-of-speech.json.
+"""
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.data import TUNE, read_gold
+from benchmarks.entities.peers import spacy_pipeline, tagged
+from benchmarks.variants.jobs import MODELS, Job
+from benchmarks.variants.section import SPEECH
+from thresher.encoders import load_encoder
+from thresher.entities.finder import EntityFinder
+from thresher.entities.model import FinderModel
+
+TAGS = ("PROPN", "NOUN", "VERB", "ADJ", "ADV", "PRON", "NUM", "other")
+DUAL = ("align 2", "repel 2", "repel 3", "repel 3, more contrast", "repel 3, no prior")
+_MOST = 6  # words named as examples
+
+
+def shares(tags: Counter[str]) -> dict[str, float]:
+    """The share of each tag, those not listed counted as other."""
+    total = max(1, sum(tags.values()))
+    known = {tag: tags[tag] / total for tag in TAGS if tag != "other"}
+    return {**known, "other": 1 - sum(known.values()) if tags else 0.0}
+
+
+def selectors_of(
+    row: str, finder: EntityFinder, sentences: list[list[str]], tags: list[list[str]]
+) -> list[dict[str, object]]:
+    """What each selector of a model opens."""
+    found = []
+    words = sum(map(len, sentences))
+    for number in range(1, len(finder.model.heads) + 1):
+        opened: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
+        scores = finder.with_selector(number).gate_scores(sentences)
+        for sentence, row_tags, gates in zip(sentences, tags, scores, strict=True):
+            for word, tag, gate in zip(sentence, row_tags, gates, strict=True):
+                if gate > 0.5:
+                    opened[word.casefold()] += 1
+                    kinds[tag] += 1
+        found.append(
+            {
+                "row": row,
+                "selector": number,
+                "entity": finder.model.entity == number - 1,
+                "opened": sum(kinds.values()) / words,
+                "shares": shares(kinds),
+                "words": [word for word, _ in opened.most_common(_MOST)],
+            }
+        )
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", nargs="*", default=list(DUAL))
+    parser.add_argument("--models", type=Path, default=MODELS)
+    parser.add_argument("--sentences", type=int, default=400, help="of each tune set")
+    options = parser.parse_args()
+    sentences = [words for data in read_gold(TUNE) for words in data.sentences[: options.sentences]]
+    tags = tagged(spacy_pipeline(), sentences)
+    encoder = load_encoder()
+    found = []
+    for row in options.rows:
+        folder = options.models / Job(row, 0, "tune").name
+        if not folder.exists():
+            print(f"{row}: no model in {folder}")
+            continue
+        finder = EntityFinder(encoder, FinderModel.read(folder))
+        found += selectors_of(row, finder, sentences, tags)
+        print(row, "done", flush=True)
+    everything = Counter(tag for row_tags in tags for tag in row_tags)
+    SPEECH.parent.mkdir(parents=True, exist_ok=True)
+    result = {
+        "tagger": "spaCy en_core_web_sm",
+        "sentences": len(sentences),
+        "tags": TAGS,
+        "all": shares(everything),
+        "selectors": found,
+    }
+    SPEECH.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Reading what `benchmarks.variants` left: results by row, of one version of the code."""
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from benchmarks.data import ALL_RESULTS
+from benchmarks.variants.rows import BASELINES, ROWS
+
+RESULTS = ALL_RESULTS / "variants"
+CASES = ("cased", "lower")
+SPAN, WORD = "span_f1", "word_ap"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over seeds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        return mean(self.values)
+
+    @property
+    def range(self) -> float:
+        return max(self.values) - min(self.values)
+
+    def __str__(self) -> str:
+        between = f"±{self.range / 2:.3f}" if len(self.values) > 1 else ""
+        return f"{self.mean:.3f}{between}"
+
+
+@dataclass(frozen=True)
+class RowResults:
+    """The results of one row, a dictionary for each seed."""
+
+    row: str
+    seeds: tuple[dict[str, Any], ...]
+
+    def figure(self, key: str, name: str, case: str) -> Spread:
+        return Spread(tuple(each["sets"][name][case][key] for each in self.seeds))
+
+    def overall(self, key: str, cases: tuple[str, ...] = CASES) -> Spread:
+        """The mean over sets and cases, for each seed."""
+        return Spread(
+            tuple(
+                mean(by_case[case][key] for by_case in each["sets"].values() for case in cases)
+                for each in self.seeds
+            )
+        )
+
+    def mean_of(self, key: str) -> float | None:
+        values = [each[key] for each in self.seeds if key in each]
+        return mean(values) if values else None
+
+
+def results_of(split: str, folder: Path = RESULTS) -> dict[str, RowResults]:
+    """By row in the order of the benchmark, of the code with the most results; peers last."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    found = [each for each in found if each.get("split") == split]
+    versions = Counter(each["code"] for each in found if each["row"] in ROWS)
+    code = versions.most_common(1)[0][0] if versions else None
+    kept = [each for each in found if each["code"] == code or each["row"] not in ROWS]
+    order = [*ROWS, *BASELINES, *sorted({each["row"] for each in kept} - {*ROWS, *BASELINES})]
+    rows = {}
+    for row in order:
+        seeds = sorted((each for each in kept if each["row"] == row), key=lambda each: each["seed"])
+        if seeds:
+            rows[row] = RowResults(row, tuple(_one_per_seed(seeds)))
+    return rows
+
+
+def _one_per_seed(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The last of each seed, where there are several of other machines or code."""
+    return list({each["seed"]: each for each in results}.values())

@@ -1,0 +1,187 @@
+"""The section of docs/results.md on switches and baselines, from the JSON of their benchmark."""
+
+import json
+from typing import Any
+
+from benchmarks.data import ROOT
+from benchmarks.variants.results import CASES, RESULTS, SPAN, WORD, RowResults, results_of
+from benchmarks.variants.rows import BASELINES, ROWS
+
+TITLES = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
+SPEECH = RESULTS / "parts-of-speech.json"
+
+
+def section() -> str:
+    """Markdown; says what was not measured."""
+    parts = ["## What each switch is worth", _introduction(), *_split_parts("tune"), *_pictures()]
+    if results_of("report"):
+        parts += ["### The same on the report splits", *_split_parts("report")]
+    return "\n\n".join([*parts, *_dual_parts()]) + "\n"
+
+
+def verdict(row: RowResults, default: RowResults) -> str:
+    """Whether the row helps by more than the range between seeds of either."""
+    ours, theirs = row.overall(SPAN), default.overall(SPAN)
+    gain = ours.mean - theirs.mean
+    if abs(gain) <= max(ours.range, theirs.range):
+        return f"{gain:+.3f}, no difference"
+    return f"{gain:+.3f}, {'helps' if gain > 0 else 'hurts'}"
+
+
+def _introduction() -> str:
+    return (
+        "Every row changes one thing of the default, or a few together "
+        "([choosing options](options.md) says what each means), and is trained on the same third "
+        "of the raw English text, blocks of a hundred sentences. Figures are means over the "
+        "sets; ± is half the range between seeds. A row "
+        "*helps* or *hurts* if its mean span F1, over sets and both cases, differs from the "
+        "default's by more than the larger range between seeds; else there is *no difference*."
+    )
+
+
+def _split_parts(split: str) -> list[str]:
+    rows = results_of(split)
+    if "default" not in rows:
+        return [f"Not measured on the {split} splits."]
+    parts = [_table(rows), *_by_set(rows)]
+    missing = [row for row in (*ROWS, *BASELINES) if row not in rows]
+    if missing:
+        parts.append(f"Not measured: {'; '.join(missing)}.")
+    few = {row.seeds[0]["sentences"] for row in rows.values() if "sentences" in row.seeds[0]}
+    if few:
+        parts.append(f"Peers read the first {max(few)} sentences of each set.")
+    parts.append(_best(rows))
+    return parts
+
+
+def _pictures() -> list[str]:
+    """Those that `benchmarks.variants.plots` drew."""
+    drawn = {
+        "variants-bars": "Span F1 of every row, a dot for each seed",
+        "variants-curves": "Precision over recall of words",
+        "variants-example": "The gates of a sentence, by each selector",
+    }
+    return [
+        f"![{title}](pictures/{name}.svg)"
+        for name, title in drawn.items()
+        if (ROOT / "docs" / "pictures" / f"{name}.svg").is_file()
+    ]
+
+
+def _table(rows: dict[str, RowResults]) -> str:
+    lines = [
+        "| | word AP | span F1 | lower-cased | against the default | fit, s | GPU, GB |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, row in rows.items():
+        cells = [
+            str(row.overall(WORD, ("cased",))),
+            str(row.overall(SPAN, ("cased",))),
+            str(row.overall(SPAN, ("lower",))),
+            "" if name == "default" else verdict(row, rows["default"]),
+            _number(row.mean_of("seconds"), ".0f"),
+            _number(row.mean_of("peak_gpu_gb"), ".1f"),
+        ]
+        lines.append(f"| {_label(name, row)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _by_set(rows: dict[str, RowResults]) -> list[str]:
+    sets = list(rows["default"].seeds[0]["sets"])
+    lines = [
+        "| span F1, as given / lower-cased | " + " | ".join(TITLES[name] for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for name, row in rows.items():
+        cells = [
+            " / ".join(f"{row.figure(SPAN, each, case).mean:.3f}" for case in CASES)
+            if each in row.seeds[0]["sets"]
+            else "not measured"
+            for each in sets
+        ]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return ["By set:", "\n".join(lines)]
+
+
+def _best(rows: dict[str, RowResults]) -> str:
+    best = max((row for name, row in rows.items() if name in ROWS), key=_overall)
+    if best.row == "default":
+        return "No row is above the default."
+    return f"The best row is *{best.row}* ({verdict(best, rows['default'])})."
+
+
+def _overall(row: RowResults) -> float:
+    return row.overall(SPAN).mean
+
+
+def _dual_parts() -> list[str]:
+    """What the selectors of dual models learned."""
+    rows = {name: row for name, row in results_of("tune").items() if "selector_aps" in row.seeds[0]}
+    dual = {name: row for name, row in rows.items() if _selectors(row) > 1}
+    if not dual:
+        return ["### What dual selectors learn", "Not measured."]
+    parts = ["### What dual selectors learn", _chosen(dual)]
+    if SPEECH.is_file():
+        parts.append(_speech_table(json.loads(SPEECH.read_text(encoding="utf-8"))))
+    else:
+        parts.append("Parts of speech: not measured.")
+    return parts
+
+
+def _chosen(dual: dict[str, RowResults]) -> str:
+    """How often the selector chosen without labels is the one that labels would choose."""
+    right = total = 0
+    for row in dual.values():
+        for seed in row.seeds:
+            for aps in seed["selector_aps"].values():
+                total += 1
+                right += aps[seed["entity"]] >= max(aps) - 0.005
+    return (
+        "The selector that finds entities is chosen by its agreement with the prior, without "
+        f"labels. Over rows, seeds and sets, its gates have the best word AP (or are within "
+        f".005 of it) in {right} of {total} cases."
+    )
+
+
+def _speech_table(speech: dict[str, Any]) -> str:
+    tags = speech["tags"]
+    lines = [
+        "Parts of speech among the words that each selector opens (P > ½), on the tune splits, "
+        f"by {speech['tagger']}:",
+        "",
+        "| | words opened | " + " | ".join(tags) + " | most often |",
+        "|---" * (len(tags) + 3) + "|",
+        "| all words | 100 % | "
+        + " | ".join(_percent(speech["all"][tag]) for tag in tags)
+        + " | |",
+    ]
+    for each in speech["selectors"]:
+        shares = " | ".join(_percent(each["shares"][tag]) for tag in tags)
+        mark = ", entities" if each["entity"] else ""
+        lines.append(
+            f"| {each['row']}, selector {each['selector']}{mark} | {_percent(each['opened'])} | "
+            f"{shares} | {', '.join(each['words'])} |"
+        )
+    return "\n".join(lines)
+
+
+def _selectors(row: RowResults) -> int:
+    return len(next(iter(row.seeds[0]["selector_aps"].values())))
+
+
+def _label(name: str, row: RowResults) -> str:
+    count = len(row.seeds)
+    seeds = f" ({count} seed{'s' if count > 1 else ''})" if name in ROWS else ""
+    return f"**{name}**{seeds}" if name == "default" else f"{name}{seeds}"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+if __name__ == "__main__":
+    print(section())
