@@ -188,8 +188,7 @@ def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps
     ]
     half = machine.precision == "bfloat16"
     noise = torch.Generator(machine.device).manual_seed(0)
-    if settings.margin != "inf":
-        model.set_margin(float(settings.margin))
+    model.set_margin(settings.margin.at(step=0, steps=1, vocabulary=len(model.embedding)))
 
     def loop() -> None:
         for batch in batches:

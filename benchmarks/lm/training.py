@@ -49,7 +49,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
         for name, ids in corpus.validation.items()
     }
     return {
-        "settings": asdict(settings) | asdict(model.architecture),
+        "settings": settings.as_dict() | asdict(model.architecture),
         "parameters": parameters(model),
         "training_seconds": seconds,
         "best_step": state.best_step,

@@ -34,7 +34,7 @@ def test_what_is_trained_reads_words_and_follows_from_its_seed(quick):
     one, same, other = (train_encoder(SENTENCES * 60, seed=seed) for seed in (1, 1, 2))
     assert torch.equal(one.model.embedding, same.model.embedding)
     assert not torch.equal(one.model.embedding, other.model.embedding)
-    assert one.settings.margin == "4"
+    assert str(one.settings.margin) == "4"
     encoder = LanguageModelEncoder(one, name="own")
     assert encoder.encode(encoder.batch(SENTENCES)).shape[-1] == 16
 

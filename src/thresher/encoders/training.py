@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from thresher.errors import InputError
+from thresher.lm.losses.margin import Margin
 from thresher.lm.tokens.factory import WordPairs
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import fit_language_model
@@ -42,7 +43,7 @@ def train_encoder(
     sentences: Sequence[Sequence[str]],
     *,
     size: str = "small",
-    margin: str = "4",
+    margin: Margin | str | float = "4",
     seed: int = 0,
     device: torch.device | str = "cpu",
     work: Path | None = None,
@@ -51,7 +52,7 @@ def train_encoder(
 ) -> TrainedLanguageModel:
     """A masked language model of the sentences; `LanguageModelEncoder` reads words with it.
 
-    size: one of `SIZES`   margin: of the loss, "inf" for plain cross-entropy
+    size: one of `SIZES`   margin: see `Margin.parse`; "inf" is plain cross-entropy
     """
     words = sum(map(len, sentences))
     if words < LEAST_WORDS:
@@ -64,7 +65,7 @@ def train_encoder(
     on_gpu = torch.device(device).type == "cuda"
     settings = replace(
         SIZES[size].settings,
-        margin=margin,
+        margin=Margin.parse(margin),
         seed=seed,
         precision="bfloat16" if on_gpu else "float32",
     )

@@ -6,11 +6,14 @@ from thresher.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+    from thresher.lm.losses.margin import Margin
     from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
     from thresher.lm.losses.statistics import SelfishStatistics, selfish_statistics
-    from thresher.lm.output_layers import OutputLayer, output_layer
+    from thresher.lm.output_layers.choices import output_layer
+    from thresher.lm.output_layers.protocol import OutputLayer
 
 __all__ = [
+    "Margin",
     "OutputLayer",
     "SelfishCrossEntropy",
     "SelfishStatistics",
@@ -21,13 +24,14 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_exports(
-    "thresher.lm",
+    __name__,
     {
-        "OutputLayer": "thresher.lm.output_layers",
+        "Margin": "thresher.lm.losses.margin",
+        "OutputLayer": "thresher.lm.output_layers.protocol",
         "SelfishCrossEntropy": "thresher.lm.losses.selfish",
         "SelfishStatistics": "thresher.lm.losses.statistics",
         "linear_selfish_cross_entropy": "thresher.lm.losses.linear_selfish",
-        "output_layer": "thresher.lm.output_layers",
+        "output_layer": "thresher.lm.output_layers.choices",
         "selfish_cross_entropy": "thresher.lm.losses.selfish",
         "selfish_statistics": "thresher.lm.losses.statistics",
     },

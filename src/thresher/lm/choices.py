@@ -2,6 +2,10 @@
 
 from enum import StrEnum
 
+from thresher.lm.output_layers.choices import OutputLayerName
+
+__all__ = ["Objective", "OutputLayerName", "Precision", "TokenizerKind"]
+
 
 class TokenizerKind(StrEnum):
     """How text is split into tokens."""
@@ -24,19 +28,3 @@ class Precision(StrEnum):
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
-
-
-class OutputLayerName(StrEnum):
-    """The output layers of `thresher.lm.output_layers`."""
-
-    ADAPTIVE = "adaptive"
-    ADJUSTED = "adjusted"
-    CLASSES = "classes"
-    DIFFERENTIATED = "differentiated"
-    FULL = "full"
-    GATED = "gated"
-    HIERARCHICAL = "hierarchical"
-    NEGATIVE_SAMPLING = "negative-sampling"
-    NOISE_CONTRASTIVE = "noise-contrastive"
-    TARGET_SAMPLING = "target-sampling"
-    TREE = "tree"

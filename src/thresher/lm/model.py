@@ -9,9 +9,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.errors import InputError
+from thresher.lm.losses.margin import MarginRule
 from thresher.lm.output_layers import output_layer
 from thresher.lm.output_layers.choices import check_layer_name
-from thresher.lm.output_layers.full import FullSoftmax, MarginRule
+from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
 

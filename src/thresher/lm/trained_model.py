@@ -73,7 +73,7 @@ class TrainedLanguageModel:
             statistics |= {_ROLES + name: getattr(self.roles, name).cpu() for name in ROLES}
         config = {
             "architecture": asdict(self.architecture),
-            "settings": asdict(self.settings),
+            "settings": self.settings.as_dict(),
             "best_step": self.best_step,
             "temperature": self.temperature,
             "test_bytes": self.test.byte_count,

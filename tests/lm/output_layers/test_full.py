@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from thresher.lm.losses.margin_rules import norm_scaled_margin
+from thresher.lm.losses.margin import norm_scaled_margin
 from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.full import FullSoftmax
 

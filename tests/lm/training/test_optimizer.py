@@ -59,7 +59,7 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
         ({"steps": 0}, "steps must be at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"label_smoothing": 1.0}, "label_smoothing must be"),
-        ({"margin": "wide"}, "'wide' is no margin"),
+        ({"margin": "wide"}, "`margin` must be a number of at least 0 .* got 'wide'"),
         ({"precision": "half"}, "choose from float32, bfloat16"),
         ({"final_share": 2.0}, "final_share must be from 0 to 1"),
         ({"weight_decay": -1.0}, "weight_decay must be at least 0"),

@@ -3,45 +3,32 @@
 The words to choose from are written out, since importing them would import torch.
 """
 
-import re
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from thresher.cli.option_values import number, one_of, seed, share, whole_number
+from thresher.errors import InputError
+from thresher.lm.losses import margin
+from thresher.lm.output_layers.choices import OutputLayerName
 
 TOKENS = ("characters", "bpe", "word-pairs", "words")
 OBJECTIVES = ("causal", "masked")
 PRECISIONS = ("float32", "bfloat16")
-OUTPUT_LAYERS = (
-    "adaptive",
-    "adjusted",
-    "classes",
-    "differentiated",
-    "full",
-    "gated",
-    "hierarchical",
-    "negative-sampling",
-    "noise-contrastive",
-    "target-sampling",
-    "tree",
-)
+OUTPUT_LAYERS = tuple(OutputLayerName)
 DEFAULT_LENGTH = 500
 
 _MODEL = "What the model is"
 _LEARNING = "How it learns"
-_NUMBER = r"\d*\.?\d+"
-_MARGIN = re.compile(rf"inf|{_NUMBER}|{_NUMBER}:{_NUMBER}|norm:{_NUMBER}|top-p:{_NUMBER}")
 
 
-def margin(value: str) -> str:
-    """A margin as the library reads it."""
-    if _MARGIN.fullmatch(value):
-        return value
-    raise typer.BadParameter(
-        f"{value!r} is not a number of at least 0, nor of the form 2:12, norm:0.0625 or top-p:0.9"
-    )
+def parse_margin(value: str) -> margin.Margin:
+    """Parse the value of --margin."""
+    try:
+        return margin.Margin.parse(value)
+    except InputError as error:
+        raise typer.BadParameter(str(error).replace("`margin`", "it")) from error
 
 
 ModelFolder = Annotated[
@@ -131,9 +118,9 @@ Dropout = Annotated[
 ]
 
 Margin = Annotated[
-    str | None,
+    margin.Margin | None,
     typer.Option(
-        parser=margin,
+        parser=parse_margin,
         metavar="M",
         rich_help_panel=_LEARNING,
         help="Spare tokens further than this below the target: 4; 2:12 while training goes on; "

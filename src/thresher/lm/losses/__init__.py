@@ -1,1 +1,41 @@
 """Losses that help rare tokens, above all the margin ("selfish") cross-entropy."""
+
+from typing import TYPE_CHECKING
+
+from thresher.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from thresher.lm.losses.hugging_face import trainer_loss
+    from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+    from thresher.lm.losses.margin import Margin
+    from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
+    from thresher.lm.losses.statistics import (
+        SelfishStatistics,
+        linear_selfish_statistics,
+        selfish_statistics,
+    )
+
+__all__ = [
+    "Margin",
+    "SelfishCrossEntropy",
+    "SelfishStatistics",
+    "linear_selfish_cross_entropy",
+    "linear_selfish_statistics",
+    "selfish_cross_entropy",
+    "selfish_statistics",
+    "trainer_loss",
+]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "Margin": "thresher.lm.losses.margin",
+        "SelfishCrossEntropy": "thresher.lm.losses.selfish",
+        "SelfishStatistics": "thresher.lm.losses.statistics",
+        "linear_selfish_cross_entropy": "thresher.lm.losses.linear_selfish",
+        "linear_selfish_statistics": "thresher.lm.losses.statistics",
+        "selfish_cross_entropy": "thresher.lm.losses.selfish",
+        "selfish_statistics": "thresher.lm.losses.statistics",
+        "trainer_loss": "thresher.lm.losses.hugging_face",
+    },
+)

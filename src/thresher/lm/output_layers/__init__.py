@@ -1,7 +1,21 @@
-"""From hidden states to the next token: one interface for every large-vocabulary strategy."""
+"""Output layers: from hidden states to a distribution over the vocabulary, with one interface."""
 
-from thresher.lm.output_layers.choices import output_layer
-from thresher.lm.output_layers.module import OutputModule
-from thresher.lm.output_layers.protocol import OutputLayer
+from typing import TYPE_CHECKING
+
+from thresher.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from thresher.lm.output_layers.choices import output_layer
+    from thresher.lm.output_layers.module import OutputModule
+    from thresher.lm.output_layers.protocol import OutputLayer
 
 __all__ = ["OutputLayer", "OutputModule", "output_layer"]
+
+__getattr__, __dir__ = lazy_exports(
+    __name__,
+    {
+        "OutputLayer": "thresher.lm.output_layers.protocol",
+        "OutputModule": "thresher.lm.output_layers.module",
+        "output_layer": "thresher.lm.output_layers.choices",
+    },
+)

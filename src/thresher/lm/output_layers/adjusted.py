@@ -4,8 +4,9 @@ import math
 
 from torch import Tensor, nn
 
+from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.rare_tokens.logit_adjustment import logit_adjustment
-from thresher.lm.output_layers.full import FullSoftmax, MarginRule
+from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.tokens.counts import word_frequencies
 
 
@@ -16,6 +17,7 @@ class AdjustedSoftmax(FullSoftmax):
     the text, so its perplexity there is higher and its accuracy on rare words better.
     """
 
+    uses_frequencies = True
     adjustment: Tensor
 
     def __init__(

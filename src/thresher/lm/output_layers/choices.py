@@ -1,42 +1,52 @@
-"""Every output layer by its name."""
+"""The registry of output layers: one line for each, with its name and its class.
 
-from collections.abc import Callable
-from typing import Any
+To add an output layer, write a subclass of `OutputModule` in a module of this package and add a
+line to `OutputLayerName`. Importing this module does not import torch.
+"""
 
-from torch import Tensor
+from enum import StrEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from thresher.errors import InputError
-from thresher.lm.output_layers.adaptive import AdaptiveSoftmax
-from thresher.lm.output_layers.adjusted import AdjustedSoftmax
-from thresher.lm.output_layers.classes import ClassSoftmax
-from thresher.lm.output_layers.differentiated import DifferentiatedSoftmax
-from thresher.lm.output_layers.full import FullSoftmax
-from thresher.lm.output_layers.gated import GatedSoftmax
-from thresher.lm.output_layers.hierarchical import HierarchicalSoftmax
-from thresher.lm.output_layers.module import OutputModule
-from thresher.lm.output_layers.negative_sampling import NegativeSampling
-from thresher.lm.output_layers.noise_contrastive import NoiseContrastive
-from thresher.lm.output_layers.target_sampling import TargetSampling
-from thresher.lm.output_layers.tree import TreeSoftmax
 
-Layers = dict[str, Callable[..., OutputModule]]
+if TYPE_CHECKING:
+    from torch import Tensor
 
-# Those that need to know how frequent each word is, and those that do not.
-BY_FREQUENCY: Layers = {
-    "adaptive": AdaptiveSoftmax,
-    "adjusted": AdjustedSoftmax,
-    "classes": ClassSoftmax,
-    "differentiated": DifferentiatedSoftmax,
-    "hierarchical": HierarchicalSoftmax,
-    "negative-sampling": NegativeSampling,
-    "noise-contrastive": NoiseContrastive,
-    "target-sampling": TargetSampling,
-    "tree": TreeSoftmax,
-}
-BY_WEIGHT_ALONE: Layers = {
-    "full": FullSoftmax,
-    "gated": GatedSoftmax,
-}
+    from thresher.lm.output_layers.module import OutputModule
+
+
+class OutputLayerName(StrEnum):
+    """The output layers by name; each is followed by its module and class in this package."""
+
+    ADAPTIVE = "adaptive", "adaptive.AdaptiveSoftmax"
+    ADJUSTED = "adjusted", "adjusted.AdjustedSoftmax"
+    CLASSES = "classes", "classes.ClassSoftmax"
+    DIFFERENTIATED = "differentiated", "differentiated.DifferentiatedSoftmax"
+    FULL = "full", "full.FullSoftmax"
+    GATED = "gated", "gated.GatedSoftmax"
+    HIERARCHICAL = "hierarchical", "hierarchical.HierarchicalSoftmax"
+    NEGATIVE_SAMPLING = "negative-sampling", "negative_sampling.NegativeSampling"
+    NOISE_CONTRASTIVE = "noise-contrastive", "noise_contrastive.NoiseContrastive"
+    TARGET_SAMPLING = "target-sampling", "target_sampling.TargetSampling"
+    TREE = "tree", "tree.TreeSoftmax"
+
+    path: str
+
+    def __new__(cls, name: str, path: str = "") -> "OutputLayerName":
+        """Make a member that equals `name`; `path` is "module.Class" within this package."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.path = path
+        return member
+
+    def layer_class(self) -> "type[OutputModule]":
+        """Import and return the class of the layer."""
+        module, class_name = self.path.split(".")
+        found: type[OutputModule] = getattr(
+            import_module(f"thresher.lm.output_layers.{module}"), class_name
+        )
+        return found
 
 
 def output_layer(
@@ -44,22 +54,26 @@ def output_layer(
     width: int,
     vocabulary: int,
     *,
-    frequencies: Tensor | None = None,
+    frequencies: "Tensor | None" = None,
     **options: Any,
-) -> OutputModule:
-    """The output layer of that name, for hidden states of that width.
+) -> "OutputModule":
+    """Create the output layer of a name.
 
-    frequencies: (vocabulary,), counts or shares of the words; without them all words count as
-    equally frequent   options: those of the layer's own class
+    name: a member of `OutputLayerName`, or its text
+    width: of the hidden states
+    frequencies: (vocabulary,), counts or relative frequencies of the tokens, for the layers that
+    use them; by default all tokens count as equally frequent
+    options: passed to the class of the layer
     """
     check_layer_name(name)
-    if name in BY_WEIGHT_ALONE:
-        return BY_WEIGHT_ALONE[name](width, vocabulary, **options)
-    return BY_FREQUENCY[name](width, vocabulary, frequencies=frequencies, **options)
+    layer_class = OutputLayerName(name).layer_class()
+    if layer_class.uses_frequencies:
+        options["frequencies"] = frequencies
+    return layer_class(width, vocabulary, **options)
 
 
 def check_layer_name(name: str) -> None:
-    """Raise unless there is a layer of that name."""
-    names = sorted([*BY_FREQUENCY, *BY_WEIGHT_ALONE])
-    if name not in names:
-        raise InputError(f"unknown output layer {name!r}; choose from {', '.join(names)}")
+    """Raise an InputError if there is no output layer of this name."""
+    if name not in tuple(OutputLayerName):
+        choices = ", ".join(OutputLayerName)
+        raise InputError(f"unknown output layer {name!r}; choose from {choices}")

@@ -1,7 +1,6 @@
 """The full softmax: every token, every time."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,10 +10,9 @@ from torch.nn import functional
 
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.logit_scaling import check_scale, scale_logits
+from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.module import OutputModule, initial_weight
-
-MarginRule = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class FullSoftmax(OutputModule):
@@ -25,6 +23,8 @@ class FullSoftmax(OutputModule):
     be set anew at every step
     fused: never hold the logits of a whole batch in training; slower, in bounded memory
     """
+
+    uses_frequencies = False
 
     def __init__(
         self,

@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Tensor, nn
 
+from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.rare_tokens.gradient_gating import gated_linear, gradient_gates
-from thresher.lm.output_layers.full import FullSoftmax, MarginRule
+from thresher.lm.output_layers.full import FullSoftmax
 
 
 class GatedSoftmax(FullSoftmax):

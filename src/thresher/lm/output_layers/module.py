@@ -1,6 +1,7 @@
 """What output layers have in common: shapes, ignored targets, reductions, plain sampling."""
 
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,8 @@ class OutputModule(nn.Module, ABC):
     A variant supplies `_log_prob` and `_all_log_probs` for rows; one that is trained in another way
     also `_row_losses`, one that can draw without the whole distribution also `_sample`.
     """
+
+    uses_frequencies: ClassVar[bool] = True  # whether the constructor takes `frequencies`
 
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ _NUMBERS = ("step", "best_step", "best_loss", "log")
 
 def run_mark(state: TrainingState, data: TrainingData, settings: LanguageModelSettings) -> str:
     """What tells one run from another: the model's make, the settings, and the tokens it reads."""
-    made = [asdict(state.model.architecture), asdict(settings), *data.parts]
+    made = [asdict(state.model.architecture), settings.as_dict(), *data.parts]
     said = json.dumps(made, sort_keys=True)
     digest = hashlib.sha256(said.encode())
     for ids in (data.train, data.validation):

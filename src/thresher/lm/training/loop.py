@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from thresher.errors import InputError
-from thresher.lm.losses.margin import has_margin, margin_at
 from thresher.lm.losses.rare_tokens.cosine_regularisation import cosine_regularisation
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
 from thresher.lm.output_layers.full import FullSoftmax
@@ -90,7 +89,7 @@ class TrainingState:
         model = seeded_model(architecture, seed=settings.seed, frequencies=counts).to(device)
         if isinstance(model.output, FullSoftmax):
             model.output.label_smoothing = settings.label_smoothing
-        elif has_margin(settings.margin) or settings.label_smoothing:
+        elif not settings.margin.is_infinite or settings.label_smoothing:
             raise InputError(
                 f"the output layer {architecture.output!r} has neither margin nor label smoothing"
             )
@@ -152,7 +151,7 @@ def _step(
     for group in state.optimizer.param_groups:
         group["lr"] = learning_rate(step, settings)
     model.set_margin(
-        margin_at(settings.margin, step=step, steps=settings.steps, vocabulary=task.vocabulary)
+        settings.margin.at(step=step, steps=settings.steps, vocabulary=task.vocabulary)
     )
     batch = task.training_batch(
         ids, size=settings.batch, seed=settings.seed, step=step, parts=parts

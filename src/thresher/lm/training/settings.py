@@ -1,9 +1,10 @@
 """How a language model is trained."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from thresher.errors import InputError
-from thresher.lm.losses.margin import NO_MARGIN, has_margin
+from thresher.lm.losses.margin import INFINITE_MARGIN, Margin
 
 PRECISIONS = ("float32", "bfloat16")
 
@@ -14,7 +15,8 @@ class LanguageModelSettings:
 
     batch: windows for a step   warm_up: steps to the full learning rate, then a cosine down to
     `final_share` of it   decay_embeddings: whether the rows of tokens decay as other weights do
-    margin: see `margin_plans`   cosine: the factor of cosine regularisation
+    margin: a `Margin`, or a text or number for `Margin.parse`
+    cosine: the factor of cosine regularisation
     evaluate_every: steps between two looks at the validation text, on about `validation_tokens`
     roles: measure the gradient of each token by role, where the loss allows it
     precision: bfloat16 computes in mixed precision
@@ -28,7 +30,7 @@ class LanguageModelSettings:
     weight_decay: float = 0.1
     decay_embeddings: bool = True
     clip: float = 1.0
-    margin: str = NO_MARGIN
+    margin: Margin = INFINITE_MARGIN
     label_smoothing: float = 0.0
     cosine: float = 0.0
     mask_share: float = 0.15
@@ -51,7 +53,11 @@ class LanguageModelSettings:
         if self.precision not in PRECISIONS:
             choices = ", ".join(PRECISIONS)
             raise InputError(f"unknown precision {self.precision!r}; choose from {choices}")
-        has_margin(self.margin)
+        object.__setattr__(self, "margin", Margin.parse(self.margin))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as saved in config.json, with the margin as its text."""
+        return asdict(self) | {"margin": str(self.margin)}
 
 
 def _require(true: bool, name: str, value: float, rule: str) -> None:
