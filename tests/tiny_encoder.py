@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.padding import batch_of_words
-from thresher.encoders.protocol import TokenBatch, gated, sentence_vectors
-from thresher.encoders.subword_ids import in_one_row
+from thresher.encoders.protocol import TokenBatch, gate_embeddings, sentence_vectors
+from thresher.encoders.subword_ids import flatten_ids
 
 START, MASK, FIRST_WORD, VOCABULARY = 0, 1, 2, 1024
 
@@ -31,14 +31,14 @@ class TinyEncoder:
     def batch(self, sentences) -> TokenBatch:
         self.read.append([list(words) for words in sentences])
         words = [word for words in sentences for word in words]
-        ids, counts = in_one_row([[_token(word)] if word.strip() else [] for word in words])
+        ids, counts = flatten_ids([[_token(word)] if word.strip() else [] for word in words])
         return batch_of_words(ids, counts, sentences, start=[START])
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.encode_gated(batch)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        embedded = gated(self.embeddings[batch.ids], batch, gates, self.embeddings[MASK])
+        embedded = gate_embeddings(self.embeddings[batch.ids], batch, gates, self.embeddings[MASK])
         mean = sentence_vectors(embedded, batch)[batch.sentence, None]
         return torch.tanh(embedded + mean @ self.mixing)
 

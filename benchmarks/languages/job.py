@@ -16,7 +16,7 @@ from benchmarks.languages.rows import RESULTS, ROWS, EncoderRecipe, Row
 from thresher.atomic_files import write_file
 from thresher.encoders import Encoder
 from thresher.encoders.language_model import LanguageModelEncoder
-from thresher.encoders.surprisal import CausalReader
+from thresher.encoders.surprisal import CausalSurprisal
 from thresher.encoders.training import SIZES, text_of, train_encoder
 from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
 from thresher.entities.finder import EntityFinder
@@ -120,7 +120,7 @@ def _surprisal(text: list[list[str]], seed: int) -> NDArray[np.float32]:
         ),
         device=_device(),
     )
-    return CausalReader(model, name="own", device=_device()).surprisal(text)
+    return CausalSurprisal(model, name="own", device=_device()).surprisal(text)
 
 
 def _finished(path: Path) -> bool:

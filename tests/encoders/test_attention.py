@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from thresher.encoders.attention import AttendingEncoder, incoming_and_outgoing
+from thresher.encoders.attention import AttentionEncoder, incoming_and_outgoing
 from thresher.errors import InputError
 
 CURIE = ["Marie", "Skłodowska-Curie", "left", "Paris", "."]
@@ -60,4 +60,4 @@ def test_a_layer_that_is_not_there_is_refused_with_those_that_are(minilm, layer)
 
 
 def test_sentence_bert_offers_attention(minilm):
-    assert isinstance(minilm, AttendingEncoder)
+    assert isinstance(minilm, AttentionEncoder)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from thresher.encoders.device_transfer import fetched, sent
+from thresher.encoders.device_transfer import to_cpu, to_device
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -13,8 +13,8 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.int64, torch.bool])
 def test_what_comes_back_is_what_was_sent(device, shape, dtype):
     values = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
-    there = sent(values, torch.device(device))
+    there = to_device(values, torch.device(device))
     assert there.device.type == device
-    here = fetched(there)
+    here = to_cpu(there)
     assert (here.device.type, here.dtype) == ("cpu", dtype)
     assert torch.equal(here, values)

@@ -61,7 +61,7 @@ def test_a_model_that_the_hub_does_not_have_is_told(cache, monkeypatch):
 
     monkeypatch.setattr(HfApi, "model_info", missing)
     with pytest.raises(InputError, match="the Hub has no such model; give a folder, or a model"):
-        hub.downloaded("someone/nothing")
+        hub.download("someone/nothing")
 
 
 def test_what_was_downloaded_serves_out_of_reach(asked, cache, tiny_folder):
@@ -76,7 +76,7 @@ def test_what_the_hub_has_is_downloaded_without_pickles(cache, monkeypatch, tmp_
     monkeypatch.setattr(
         hub, "snapshot_download", lambda name, **given: downloads.append((name, given)) or tmp_path
     )
-    assert hub.downloaded("some/name") == tmp_path
+    assert hub.download("some/name") == tmp_path
     [(name, given)] = downloads
     assert (name, given["local_files_only"]) == ("some/name", False)
     assert not any(pattern.endswith((".bin", ".pt", "*")) for pattern in given["allow_patterns"])

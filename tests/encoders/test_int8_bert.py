@@ -7,7 +7,7 @@ from transformers import BertConfig, BertModel
 from thresher.encoders.bert import Bert
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_support import int8_supported
-from thresher.encoders.packing import encoded_in_rows
+from thresher.encoders.packing import encode_packed
 from thresher.encoders.padding import padded_batch
 
 LAYERS = 2
@@ -51,7 +51,7 @@ def to_int8(bert, batch):
 def test_hidden_states_are_within_two_percent_of_float32(exact, batch):
     expected, inside = encode(exact, batch), batch.mask.bool()
     fast = to_int8(exact, batch)
-    got = encoded_in_rows(fast, batch, width=96)
+    got = encode_packed(fast, batch, width=96)
     error = (got - expected)[inside].norm() / expected[inside].norm()
     assert 0 < error < 0.02
 
@@ -59,17 +59,15 @@ def test_hidden_states_are_within_two_percent_of_float32(exact, batch):
 def test_a_text_does_not_depend_on_the_others_in_its_row(exact, batch):
     fast = to_int8(exact, batch)
     alone = padded_batch([batch.ids[1, :31].tolist()], [list(range(31))], range(1), [31], pad=0)
-    together = encoded_in_rows(fast, batch, width=96)[1, :31]
+    together = encode_packed(fast, batch, width=96)[1, :31]
     # A different order of summation may round to the next integer.
-    torch.testing.assert_close(
-        encoded_in_rows(fast, alone, width=96)[0], together, atol=0.05, rtol=0
-    )
+    torch.testing.assert_close(encode_packed(fast, alone, width=96)[0], together, atol=0.05, rtol=0)
 
 
 def test_the_float32_model_is_not_changed(exact, batch):
     before = encode(exact, batch)
     fast = to_int8(exact, batch)
-    encoded_in_rows(fast, batch, width=96)
+    encode_packed(fast, batch, width=96)
     assert torch.equal(encode(exact, batch), before)
 
 

@@ -6,7 +6,7 @@ import torch
 from thresher.encoders import load_encoder
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.protocol import word_vectors
-from thresher.encoders.surprisal import CausalReader
+from thresher.encoders.surprisal import CausalSurprisal
 from thresher.errors import InputError
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
@@ -164,12 +164,12 @@ def test_surprisal_is_the_loss_summed_over_the_tokens_of_a_word(causal):
     losses = -log_p.gather(-1, ids[:, 1:, None])[0, :, 0]
     lengths = [len(causal.tokens.encode(word)) - 1 for word in WORDS]
     expected = torch.stack([part.sum() for part in losses.split(lengths)])
-    found = CausalReader(causal, name="x").surprisal([SHORT, WORDS])
+    found = CausalSurprisal(causal, name="x").surprisal([SHORT, WORDS])
     torch.testing.assert_close(torch.from_numpy(found[len(SHORT) :]), expected, **CLOSE)
 
 
 def test_every_token_of_a_long_sentence_is_counted_once(causal):
-    reader = CausalReader(causal, name="x")
+    reader = CausalSurprisal(causal, name="x")
     words = ["ከበደ", "went", "to"] * 30
     found = reader.surprisal([words])
     assert (found > 0).all()
@@ -181,7 +181,7 @@ def test_every_token_of_a_long_sentence_is_counted_once(causal):
 
 
 def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatch):
-    reader = CausalReader(causal, name="x")
+    reader = CausalSurprisal(causal, name="x")
     sentences = [WORDS, SHORT, WORDS * 9, [], SHORT * 2]
     together = reader.surprisal(sentences)
     monkeypatch.setattr("thresher.encoders.surprisal._TOKENS_AT_ONCE", 1)
@@ -190,11 +190,11 @@ def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatc
 
 
 def test_surprisal_of_nothing_is_nothing(causal):
-    assert CausalReader(causal, name="x").surprisal([[], []]).shape == (0,)
+    assert CausalSurprisal(causal, name="x").surprisal([[], []]).shape == (0,)
 
 
 def test_a_model_that_fills_gaps_has_no_surprisal(masked):
     with pytest.raises(InputError, match="x fills gaps"):
-        CausalReader(masked, name="x")
+        CausalSurprisal(masked, name="x")
     with pytest.raises(InputError, match="x reads bpe; the surprisal of words needs"):
-        CausalReader(learned(causal=True, tokens="bpe"), name="x")
+        CausalSurprisal(learned(causal=True, tokens="bpe"), name="x")

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.encoders.packing import _groups, encoded_in_rows, words_in_rows
+from thresher.encoders.packing import _groups, encode_packed, encode_words_packed
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import word_vectors
 
@@ -29,7 +29,7 @@ def seen(ids, place, text):
 @given(LENGTHS)
 def test_every_token_has_its_place_and_sees_its_own_text(lengths):
     batch = batch_of(lengths)
-    got = encoded_in_rows(seen, batch, width=3)
+    got = encode_packed(seen, batch, width=3)
     assert got.shape == (*batch.ids.shape, 3)
     for row, length in enumerate(lengths):
         ids = batch.ids[row, :length]
@@ -46,8 +46,8 @@ def test_words_are_the_means_of_their_tokens(counts, one_window):
     batch = batch_of_words(
         ids, tokens, counts, start=[51], end=[52], room=None if one_window else 8, overlap=2
     )
-    expected = word_vectors(encoded_in_rows(seen, batch, width=3), batch)
-    torch.testing.assert_close(words_in_rows(seen, batch, width=3), expected)
+    expected = word_vectors(encode_packed(seen, batch, width=3), batch)
+    torch.testing.assert_close(encode_words_packed(seen, batch, width=3), expected)
 
 
 @given(LENGTHS)
@@ -58,7 +58,7 @@ def test_few_shapes_are_encoded(lengths):
         shapes.add(tuple(ids.shape))
         return torch.zeros(*ids.shape, 1)
 
-    encoded_in_rows(look, batch_of(lengths), width=1)
+    encode_packed(look, batch_of(lengths), width=1)
     assert all(tokens in (64, 128, 256) and rows * tokens <= 768 for rows, tokens in shapes)
 
 
@@ -76,4 +76,4 @@ def test_a_text_takes_the_smallest_row_that_holds_it(length):
 
 
 def test_an_empty_batch_stays_empty():
-    assert encoded_in_rows(seen, batch_of([]), width=3).shape == (0, 0, 3)
+    assert encode_packed(seen, batch_of([]), width=3).shape == (0, 0, 3)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from thresher.encoders.overlapping_windows import windows
-from thresher.encoders.padding import batch_of_words, encoded_by_length, padded_batch
+from thresher.encoders.padding import batch_of_words, encode_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 
 START, END, PAD = [101], [102], 7
@@ -74,7 +74,7 @@ def test_encoding_by_length_changes_no_token(
 ) -> None:
     batch = by_words(sentences, room=8, overlap=2)
     inside = batch.mask.bool()
-    got = encoded_by_length(Running(), batch, tokens_together=together)
+    got = encode_by_length(Running(), batch, max_tokens=together)
     assert got.shape == (*batch.ids.shape, 3)
     assert torch.equal(got[inside], Running()(batch.ids, batch.mask)[inside])
 
@@ -83,7 +83,7 @@ def test_encoding_by_length_changes_no_token(
 def test_padding_is_computed_only_where_rows_are_together(together: int, computed: int) -> None:
     batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], room=8, overlap=2)
     encode = Running()
-    encoded_by_length(encode, batch, tokens_together=together)
+    encode_by_length(encode, batch, max_tokens=together)
     assert encode.computed == computed
 
 
@@ -93,6 +93,6 @@ def test_what_is_beside_the_tokens_is_cut_as_they_are() -> None:
     def encode(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:
         return torch.stack([ids, word], -1)
 
-    got = encoded_by_length(encode, batch, batch.word, tokens_together=1)
+    got = encode_by_length(encode, batch, batch.word, max_tokens=1)
     inside = batch.mask.bool()
     assert torch.equal(got[inside], torch.stack([batch.ids, batch.word], -1)[inside])

@@ -1,3 +1,5 @@
+"""Batches of tokens, and the means of their vectors."""
+
 import pytest
 import torch
 
@@ -25,16 +27,20 @@ def hidden_of(dtype):
     return torch.randn(3, 4, 5, dtype=dtype, generator=torch.Generator().manual_seed(0))
 
 
-def test_lengths_and_words_of_a_part_are_its_own_wherever_the_whole_was_made():
+def test_a_part_does_not_use_the_cpu_copy_of_the_whole_batch():
     moved = BATCH.to(torch.device("cpu"))
     assert moved.lengths().tolist() == [4, 3, 3]
     hidden = hidden_of(torch.float32)
     torch.testing.assert_close(word_vectors(hidden, moved), word_vectors(hidden, BATCH))
     index = torch.tensor([2, 0])
-    for part in (moved.rows(index, tokens=3), moved.of_sentences(1, 2), moved.by_token()):
+    for part in (
+        moved.select(index, tokens=3),
+        moved.sentence_range(1, 2),
+        moved.tokens_as_words(),
+    ):
         assert part.lengths().tolist() == part.mask.sum(1).tolist()
         assert len(word_vectors(torch.ones(*part.ids.shape, 2), part)) == part.words
-    alone = moved.rows(index, tokens=3)
+    alone = moved.select(index, tokens=3)
     torch.testing.assert_close(word_vectors(hidden[index, :3], alone)[3], hidden[2, 1])
 
 
@@ -53,7 +59,7 @@ def test_a_word_without_tokens_is_zero():
 
 
 @DTYPES
-def test_a_sentence_is_the_mean_of_its_tokens_special_ones_included_and_padding_left_out(dtype):
+def test_a_sentence_is_the_mean_of_its_tokens_with_special_ones_without_padding(dtype):
     hidden = hidden_of(dtype)
     vectors = sentence_vectors(hidden, BATCH)
     torch.testing.assert_close(vectors[0], torch.cat([hidden[0], hidden[1, :3]]).mean(0))
@@ -61,7 +67,7 @@ def test_a_sentence_is_the_mean_of_its_tokens_special_ones_included_and_padding_
 
 
 @DTYPES
-def test_weights_count_the_tokens_of_words_and_nothing_else(dtype):
+def test_weighted_means_are_over_the_tokens_of_words(dtype):
     hidden = hidden_of(dtype)
     weights = torch.tensor([0.5, 2.0, 7.0, 0.1], dtype=dtype)
     vectors = weighted_sentence_vectors(hidden, BATCH, weights)
@@ -70,12 +76,12 @@ def test_weights_count_the_tokens_of_words_and_nothing_else(dtype):
     torch.testing.assert_close(vectors[1], hidden[2, 1])
 
 
-def test_where_all_weights_are_zero_the_vector_is_finite():
+def test_with_zero_weights_the_vector_is_zero():
     vectors = weighted_sentence_vectors(hidden_of(torch.float32), BATCH, torch.zeros(4))
     assert vectors.eq(0).all()
 
 
-def test_gradients_of_every_mean_are_those_of_finite_differences():
+def test_gradients_agree_with_finite_differences():
     hidden = hidden_of(torch.float64).requires_grad_()
     weights = torch.rand(4, dtype=torch.float64).add(0.1).requires_grad_()
     assert torch.autograd.gradcheck(lambda h: word_vectors(h, BATCH), hidden)
@@ -86,15 +92,15 @@ def test_gradients_of_every_mean_are_those_of_finite_differences():
 
 
 @pytest.mark.parametrize(("low", "high", "windows"), [(0, 1, [0, 1]), (1, 2, [2]), (1, 1, [])])
-def test_some_sentences_are_all_their_windows_and_numbers_are_kept(low, high, windows):
-    some = BATCH.of_sentences(low, high)
+def test_sentence_range_selects_windows_and_keeps_indices(low, high, windows):
+    some = BATCH.sentence_range(low, high)
     assert some.word.tolist() == BATCH.word[windows].tolist()
     assert some.mask.tolist() == BATCH.mask[windows].tolist()
     assert some.sentence.tolist() == BATCH.sentence[windows].tolist()
     assert (some.sentences, some.words) == (BATCH.sentences, BATCH.words)
 
 
-def test_a_batch_moves_whole():
+def test_all_tensors_of_a_batch_move_to_a_device():
     moved = BATCH.to(torch.device("meta"))
     tensors = (moved.ids, moved.mask, moved.word, moved.sentence, moved.sentence_of_word)
     assert {tensor.device.type for tensor in tensors} == {"meta"}

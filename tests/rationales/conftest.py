@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.padding import batch_of_words
-from thresher.encoders.protocol import TokenBatch, gated, sentence_vectors
-from thresher.encoders.subword_ids import in_one_row
+from thresher.encoders.protocol import TokenBatch, gate_embeddings, sentence_vectors
+from thresher.encoders.subword_ids import flatten_ids
 
 START, CLOSED, FIRST_WORD, WIDTH = 0, 1, 2, 32
 GOOD, BAD = "lovely superb tasty".split(), "awful rude stale".split()
@@ -34,14 +34,16 @@ class BagEncoder:
         self.mixing = torch.randn(self.width, self.width, generator=noise, dtype=dtype) / 10
 
     def batch(self, sentences) -> TokenBatch:
-        ids, counts = in_one_row([[token(word)] for words in sentences for word in words])
+        ids, counts = flatten_ids([[token(word)] for words in sentences for word in words])
         return batch_of_words(ids, counts, sentences, start=[START])
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.embeddings[batch.ids]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        embedded = gated(self.embeddings[batch.ids], batch, gates, self.embeddings[CLOSED])
+        embedded = gate_embeddings(
+            self.embeddings[batch.ids], batch, gates, self.embeddings[CLOSED]
+        )
         mean = sentence_vectors(embedded, batch)[batch.sentence, None]
         return torch.tanh(embedded + mean @ self.mixing)
 

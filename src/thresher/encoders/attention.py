@@ -7,11 +7,11 @@ from torch import Tensor
 
 from thresher.encoders.protocol import TokenBatch
 
-FEATURES = 2  # incoming and outgoing
+ATTENTION_FEATURES = 2  # incoming and outgoing
 
 
 @runtime_checkable
-class AttendingEncoder(Protocol):
+class AttentionEncoder(Protocol):
     """An encoder that can tell what its tokens attend to. It costs nothing until it is asked."""
 
     def attention(self, batch: TokenBatch, *, layer: int | None = None) -> Tensor:

@@ -18,7 +18,7 @@ _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]  # no pickles, no other
 _PATIENCE = 10.0  # seconds, for an answer
 
 
-def downloaded(name: str) -> Path:
+def download(name: str) -> Path:
     """The folder of a model: as the Hub has it now or, out of its reach, as it was downloaded last.
 
     The Hub is asked once and by a deadline: reading file by file would try again and again.

@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from thresher.encoders.padding import batch_of_words, encoded_by_length
-from thresher.encoders.protocol import TokenBatch, gated
-from thresher.encoders.subword_ids import in_one_row
+from thresher.encoders.padding import batch_of_words, encode_by_length
+from thresher.encoders.protocol import TokenBatch, gate_embeddings
+from thresher.encoders.subword_ids import flatten_ids
 from thresher.errors import InputError
 from thresher.lm.tokens.factory import WordPairs
 from thresher.lm.trained_model import TrainedLanguageModel
@@ -85,7 +85,7 @@ class LanguageModelEncoder:
         """Tokens of case-folded words, in windows no longer than the model's context."""
         context, end = self._model.architecture.shape.context, self._tokens.line_end
         words = [word for words in sentences for word in words]
-        ids, counts = in_one_row(self._tokens.encode_words(words))
+        ids, counts = flatten_ids(self._tokens.encode_words(words))
         return batch_of_words(
             ids,
             counts,
@@ -99,14 +99,14 @@ class LanguageModelEncoder:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
-        return encoded_by_length(self._middle_layer, batch)
+        return encode_by_length(self._middle_layer, batch)
 
     def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._lower_layers.each_layer(self._model.embed(ids), mask=mask)[-1]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
-        embedded = gated(self._model.embed(batch.ids), batch, gates, self._mask)
+        embedded = gate_embeddings(self._model.embed(batch.ids), batch, gates, self._mask)
         hidden: Tensor = self._model.transformer(embedded, mask=batch.mask)
         return hidden
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from thresher.encoders.hub import downloaded
+from thresher.encoders.hub import download
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
@@ -33,11 +33,11 @@ def load_encoder(
     if folder is not None:
         from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415
 
-        return LanguageModelEncoder.load(folder, layer=layer, device=device_or_best(device))
-    return SentenceBert(_folder(name), layer=layer, device=device_or_best(device), label=name)
+        return LanguageModelEncoder.load(folder, layer=layer, device=choose_device(device))
+    return SentenceBert(_folder(name), layer=layer, device=choose_device(device), label=name)
 
 
-def device_or_best(device: str | torch.device | None) -> torch.device:
+def choose_device(device: str | torch.device | None) -> torch.device:
     """The device that was asked for, or else a GPU if there is one."""
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
@@ -52,12 +52,12 @@ def _language_model(name: str, near: Path | None) -> Path | None:
 def _folder(name: str) -> Path:
     """Where the weights are; for the default encoder, what to do if they are nowhere."""
     if name != DEFAULT_ENCODER:
-        return Path(name) if Path(name).is_dir() else downloaded(name)
+        return Path(name) if Path(name).is_dir() else download(name)
     packaged = _packaged_weights()
     if packaged is not None:
         return packaged
     try:
-        return downloaded(name)
+        return download(name)
     except InputError as error:
         raise InputError(
             "the English encoder is not installed; get it with: pip install 'thresher[english]'"

@@ -23,7 +23,7 @@ _SIZES = (64, 128, 256)  # of rows, in tokens
 _TOGETHER = 768  # tokens: what a cache nearly holds
 
 
-def encoded_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
+def encode_packed(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
     """The vectors of all tokens of a batch, on a CPU: (windows, tokens, width); padding has any."""
     encoded = torch.empty(*batch.ids.shape, width)
     flat = encoded.view(-1, width)
@@ -33,13 +33,13 @@ def encoded_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
     return encoded
 
 
-def words_in_rows(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
-    """`word_vectors` of what `encoded_in_rows` gives, which never lies in memory as a whole.
+def encode_words_packed(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
+    """`word_vectors` of what `encode_packed` gives, which never lies in memory as a whole.
 
     returns: (words, width)
     """
     if not (batch.sentence.diff() > 0).all():  # a word may have tokens in several windows
-        return word_vectors(encoded_in_rows(encode, batch, width=width), batch)
+        return word_vectors(encode_packed(encode, batch, width=width), batch)
     word = batch.word.flatten().numpy()
     means = torch.zeros(batch.words, width)
     for vectors, here, there in _encoded_groups(encode, batch):

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.encoders.device_transfer import sent
+from thresher.encoders.device_transfer import to_device
 from thresher.encoders.overlapping_windows import windows
 from thresher.encoders.protocol import TokenBatch
 
@@ -98,11 +98,11 @@ def _windows(
     return sentence, low, length
 
 
-def encoded_by_length(
+def encode_by_length(
     encode: Callable[..., Tensor],
     batch: TokenBatch,
     *beside: Tensor,
-    tokens_together: int | None = None,
+    max_tokens: int | None = None,
 ) -> Tensor:
     """Equal to `encode(batch.ids, batch.mask, *beside)` where the mask is 1; elsewhere anything.
 
@@ -114,9 +114,9 @@ def encoded_by_length(
     given = (batch.ids, batch.mask, *beside)
     lengths = batch.lengths()
     hidden: Tensor | None = None
-    for rows in of_like_length(lengths, tokens_together or most_together(batch.ids.device)):
+    for rows in group_by_length(lengths, max_tokens or max_batch_tokens(batch.ids.device)):
         longest = int(lengths[rows].max())
-        index = sent(torch.from_numpy(rows), batch.ids.device)
+        index = to_device(torch.from_numpy(rows), batch.ids.device)
         encoded = encode(*(each[index, :longest] for each in given))
         if hidden is None:
             hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])
@@ -124,12 +124,12 @@ def encoded_by_length(
     return encode(*given) if hidden is None else hidden
 
 
-def most_together(device: torch.device) -> int:
+def max_batch_tokens(device: torch.device) -> int:
     """How many tokens, padding included, are best encoded at a time."""
     return _TOKENS_TOGETHER.get(device.type, _TOKENS_TOGETHER["cpu"])
 
 
-def of_like_length(lengths: Numbers, most: int) -> list[Numbers]:
+def group_by_length(lengths: Numbers, most: int) -> list[Numbers]:
     """Rows by length, at most so many tokens together, padding included."""
     order = np.argsort(lengths, kind="stable")
     parts, low = [], 0

@@ -1,4 +1,4 @@
-"""What an encoder is: sentences in, vectors out, with a gate on every word."""
+"""The `Encoder` protocol: sentences to hidden states, with a gate on every word."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +11,21 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.device_transfer import sent
+from thresher.encoders.device_transfer import to_device
 
 
 @dataclass(frozen=True)
 class TokenBatch:
-    """Sentences as token ids, in one window each or, where one is too long, in several.
+    """Sentences as padded token ids: one window per sentence, several for a very long one.
 
-    ids, mask: (windows, tokens)   word: (windows, tokens), the word a token belongs to, counted
-    through all sentences of the batch, −1 for special tokens and padding
-    sentence: (windows,), the sentence a window belongs to   sentence_of_word: (words,)
-    source: the same batch on the CPU, if it was made there: its numbers can be looked at without
-    waiting for a GPU
+    ids, mask: (windows, tokens)
+    word: (windows, tokens), the index of each token's word, counted through all sentences of the
+        batch; −1 for special tokens and padding
+    sentence: (windows,), the index of each window's sentence
+    sentence_of_word: (words,), the index of each word's sentence
+    sentences: the number of sentences
+    cpu_copy: the same batch on the CPU if it was made there; reading its values does not wait for
+        a GPU
     """
 
     ids: Tensor
@@ -31,114 +34,106 @@ class TokenBatch:
     sentence: Tensor
     sentence_of_word: Tensor
     sentences: int
-    source: "TokenBatch | None" = None
+    cpu_copy: "TokenBatch | None" = None
 
     @property
     def words(self) -> int:
-        """How many words the sentences have together."""
+        """The number of words in all sentences."""
         return len(self.sentence_of_word)
 
-    def rows(self, index: Tensor, *, tokens: int) -> "TokenBatch":
-        """Some of the windows in that order, cut to so many tokens; numbers are kept.
+    def select(self, windows: Tensor | slice, *, tokens: int | None = None) -> "TokenBatch":
+        """Return some of the windows; words and sentences keep their indices.
 
-        index: (rows,)
+        windows: their indices, (selected,), or a slice   tokens: truncate windows to this length
         """
         return replace(
             self,
-            ids=self.ids[index, :tokens],
-            mask=self.mask[index, :tokens],
-            word=self.word[index, :tokens],
-            sentence=self.sentence[index],
-            source=None,
+            ids=self.ids[windows, :tokens],
+            mask=self.mask[windows, :tokens],
+            word=self.word[windows, :tokens],
+            sentence=self.sentence[windows],
+            cpu_copy=None,
         )
 
-    def of_sentences(self, low: int, high: int) -> "TokenBatch":
-        """The windows of some of the sentences; words and sentences keep their numbers."""
-        bounds = torch.tensor([low, high], device=self.sentence.device)
-        first, after = torch.searchsorted(self.sentence, bounds).tolist()
-        own = slice(first, after)
-        return replace(
-            self,
-            ids=self.ids[own],
-            mask=self.mask[own],
-            word=self.word[own],
-            sentence=self.sentence[own],
-            source=None,
-        )
+    def sentence_range(self, start: int, end: int) -> "TokenBatch":
+        """Return the windows of sentences `start` to `end`; these keep their indices."""
+        bounds = torch.tensor([start, end], device=self.sentence.device)
+        first, last = torch.searchsorted(self.sentence, bounds).tolist()
+        return self.select(slice(first, last))
 
-    def by_token(self) -> "TokenBatch":
-        """The same windows, with every token inside a word as a word of its own.
+    def tokens_as_words(self) -> "TokenBatch":
+        """Return the same windows, with every token inside a word as a word of its own.
 
-        Of a sentence in several windows, tokens that two of them share count twice.
+        Tokens that two windows of a long sentence share are counted twice.
         """
         inside = self.word >= 0
         word = torch.full_like(self.word, -1)
         word[inside] = torch.arange(int(inside.sum()), device=word.device)
         sentence = self.sentence[:, None].expand_as(self.word)[inside]
-        return replace(self, word=word, sentence_of_word=sentence, source=None)
+        return replace(self, word=word, sentence_of_word=sentence, cpu_copy=None)
 
     def to(self, device: torch.device) -> "TokenBatch":
-        """The same batch on another device."""
+        """Return the batch on another device."""
         return TokenBatch(
-            ids=sent(self.ids, device),
-            mask=sent(self.mask, device),
-            word=sent(self.word, device),
-            sentence=sent(self.sentence, device),
-            sentence_of_word=sent(self.sentence_of_word, device),
+            ids=to_device(self.ids, device),
+            mask=to_device(self.mask, device),
+            word=to_device(self.word, device),
+            sentence=to_device(self.sentence, device),
+            sentence_of_word=to_device(self.sentence_of_word, device),
             sentences=self.sentences,
-            source=self if self.ids.device.type == "cpu" else self.source,
+            cpu_copy=self if self.ids.device.type == "cpu" else self.cpu_copy,
         )
 
     def lengths(self) -> NDArray[np.int64]:
-        """How many tokens of each window are no padding: (windows,)."""
-        counts: NDArray[np.int64] = (self.source or self).mask.sum(1).cpu().numpy()
+        """Return the number of tokens of each window, without padding: (windows,)."""
+        counts: NDArray[np.int64] = (self.cpu_copy or self).mask.sum(1).cpu().numpy()
         return counts
 
 
 class Encoder(Protocol):
-    """Turns sentences into vectors. It never sees the case of a letter.
+    """Turns sentences into hidden states, always from case-folded words.
 
-    A closed gate replaces a word's input embedding by that of the mask token, before any layer
-    reads it, so nothing of the word is left in the vectors of its neighbours.
+    A closed gate replaces a word's input embedding by that of the mask token before the first
+    layer, so the word cannot influence the hidden states of its neighbours.
     """
 
     @property
     def name(self) -> str:
-        """What to call this encoder by when it is loaded again."""
+        """The name to load this encoder by."""
         ...
 
     @property
     def width(self) -> int:
-        """The length of a vector."""
+        """The length of a hidden state."""
         ...
 
     @property
     def layer(self) -> int:
-        """The layer that `encode` reads."""
+        """The layer whose hidden states `encode` returns."""
         ...
 
     @property
     def device(self) -> torch.device:
-        """Where the encoder computes."""
+        """The device the encoder runs on."""
         ...
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Words that are one token each: common in the text its tokens were made from."""
+        """Words that are a single token, and so common in the text of the tokenizer."""
         ...
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
-        """Sentences, each a sequence of words, as tokens on the encoder's device."""
+        """Tokenize sentences, each a sequence of words, into a batch on the encoder's device."""
         ...
 
     def encode(self, batch: TokenBatch) -> Tensor:
-        """The vectors that tell words apart, from a middle layer: (windows, tokens, width)."""
+        """Return the hidden states of a middle layer, for words: (windows, tokens, width)."""
         ...
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        """The vectors of the last layer with word w let through by gates[w].
+        """Return the hidden states of the last layer, with gates on the input words.
 
-        gates: (words,), differentiable; all open when there are none
+        gates: (words,), differentiable; by default all gates are open
         returns: (windows, tokens, width)
         """
         ...
@@ -146,21 +141,21 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class SubwordEncoder(Protocol):
-    """An encoder that can show its tokens one by one, so that another can start from them."""
+    """An encoder with access to its single tokens, from which another encoder can start."""
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What makes tokens of words."""
+        """The tokenizer of single words."""
         ...
 
     def token_vectors(self) -> Tensor:
-        """What `encode` makes of each token of the vocabulary alone: (vocabulary, width)."""
+        """Return `encode` of each vocabulary token by itself: (vocabulary, width)."""
         ...
 
 
 @runtime_checkable
 class WordEncoder(Protocol):
-    """An encoder that can do with less memory where nobody asks for the tokens of words."""
+    """An encoder that needs less memory if only word vectors are needed."""
 
     def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """Equal to `word_vectors(encode(batch), batch)`: (words, width)."""
@@ -169,21 +164,23 @@ class WordEncoder(Protocol):
 
 @runtime_checkable
 class Int8Encoder(Encoder, Protocol):
-    """An encoder that can read in eight bits, once it is known how large its numbers are."""
+    """An encoder that can run in int8 if the ranges of its linear layers' inputs are known."""
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-        """How large they are for some sentences: by layer (2, channels), the least and largest."""
+        """Measure the ranges on some sentences: by layer the minimum and maximum, (2, channels)."""
         ...
 
     def to_int8(self, ranges: Mapping[str, Tensor]) -> Encoder:
-        """The same encoder, faster and a little less exact."""
+        """Return the same encoder in int8: faster and slightly less exact."""
         ...
 
 
-def gated(embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Tensor) -> Tensor:
-    """Input embeddings with word w let through by g = gates[w]: g · embedded + (1 − g) · closed.
+def gate_embeddings(
+    embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Tensor
+) -> Tensor:
+    """Return g · embedded + (1 − g) · closed, where g is the gate of each token's word.
 
-    Special tokens stay as they are, and so does everything when there are no gates.
+    Special tokens are not changed; without gates nothing is.
 
     embedded: (windows, tokens, width)   gates: (words,)   closed: (width,)
     """
@@ -194,18 +191,18 @@ def gated(embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Ten
 
 
 def word_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
-    """The mean of each word's token vectors: (words, width); zero for a word without tokens."""
-    return _means(hidden, (batch.source or batch).word, batch.words)
+    """Return the mean of each word's tokens: (words, width); zero for a word without tokens."""
+    return _means(hidden, (batch.cpu_copy or batch).word, batch.words)
 
 
 def sentence_vectors(hidden: Tensor, batch: TokenBatch) -> Tensor:
-    """The mean of each sentence's token vectors, special tokens included: (sentences, width)."""
+    """Return the mean of each sentence's tokens, special tokens included: (sentences, width)."""
     sentence = torch.where(batch.mask.bool(), batch.sentence[:, None], -1)
     return _means(hidden, sentence, batch.sentences)
 
 
 def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor) -> Tensor:
-    """The mean of each sentence's word tokens, token t of word w weighing weights[w].
+    """Return the mean of each sentence's word tokens, with weights[w] for the tokens of word w.
 
     weights: (words,)   returns: (sentences, width)
     """
@@ -217,17 +214,17 @@ def weighted_sentence_vectors(hidden: Tensor, batch: TokenBatch, weights: Tensor
 
 
 def _means(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
-    """The mean of the vectors of each group, zero if it has none: (groups, width).
+    """Return the mean vector of each group, zero for an empty group: (groups, width).
 
-    vectors: (windows, tokens, width)   group: (windows, tokens), −1 for a token of none; it may be
-    on the CPU, where its numbers are looked at without waiting for a GPU
+    vectors: (windows, tokens, width)
+    group: (windows, tokens), −1 for a token of no group; on the CPU it avoids waiting for a GPU
     """
-    place = (group.flatten() >= 0).nonzero()[:, 0]
-    own, order = group.flatten()[place].sort(stable=True)
+    token = (group.flatten() >= 0).nonzero()[:, 0]
+    own, order = group.flatten()[token].sort(stable=True)
     counts = torch.bincount(own, minlength=groups)
-    # A bag is read where it lies; to select, add and divide goes over all of it three times.
+    # `embedding_bag` passes over the vectors once; select, add and divide would need three passes.
     bags, starts = (
-        sent(each, vectors.device) for each in (place[order], counts.cumsum(0) - counts)
+        to_device(each, vectors.device) for each in (token[order], counts.cumsum(0) - counts)
     )
     return functional.embedding_bag(bags, vectors.flatten(0, 1), starts, mode="mean")
 

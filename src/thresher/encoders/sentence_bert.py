@@ -15,11 +15,11 @@ from thresher.encoders.bert import Bert
 from thresher.encoders.common_words import whole_words
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_linear import Ranges
-from thresher.encoders.packing import encoded_in_rows, words_in_rows
-from thresher.encoders.padding import batch_of_words, encoded_by_length
+from thresher.encoders.packing import encode_packed, encode_words_packed
+from thresher.encoders.padding import batch_of_words, encode_by_length
 from thresher.encoders.pretrained_files import read_pretrained
-from thresher.encoders.protocol import TokenBatch, gated, word_vectors
-from thresher.encoders.subword_ids import Subwords
+from thresher.encoders.protocol import TokenBatch, gate_embeddings, word_vectors
+from thresher.encoders.subword_ids import SubwordTokenizer
 from thresher.errors import InputError
 
 MOST_TOKENS = 256  # what Sentence-BERT models were trained on; positions beyond are unreliable
@@ -46,7 +46,7 @@ class SentenceBert:
         self._name = label or str(folder)
         self._device = torch.device(device)
         self._tokenizer, self._model = read_pretrained(Path(folder), device=self._device)
-        self._subwords = Subwords(self._tokenizer)
+        self._subwords = SubwordTokenizer(self._tokenizer)
         self._layer = math.ceil(self._model.depth * 2 / 3) if layer is None else layer
         if not 1 <= self._layer <= self._model.depth:
             raise InputError(f"{self._name} has layers 1 to {self._model.depth}; got layer {layer}")
@@ -97,13 +97,13 @@ class SentenceBert:
     def encode(self, batch: TokenBatch) -> Tensor:
         """Vectors of the middle layer; the layers above it are not computed."""
         if self._int8_model:
-            return encoded_in_rows(self._int8_model, batch, width=self.width)
-        return encoded_by_length(self._middle_layer, batch)
+            return encode_packed(self._int8_model, batch, width=self.width)
+        return encode_by_length(self._middle_layer, batch)
 
     def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """The mean of each word's vectors of the middle layer: (words, width)."""
         if self._int8_model:
-            return words_in_rows(self._int8_model, batch, width=self.width)
+            return encode_words_packed(self._int8_model, batch, width=self.width)
         return word_vectors(self.encode(batch), batch)
 
     def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -114,7 +114,7 @@ class SentenceBert:
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
-        embedded = gated(self._embedded(batch.ids), batch, gates, self._closed)
+        embedded = gate_embeddings(self._embedded(batch.ids), batch, gates, self._closed)
         return self._model(embedded, batch.mask, layers=self._model.depth)
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
@@ -125,7 +125,7 @@ class SentenceBert:
         def read() -> None:
             for low in range(0, len(sentences), _SENTENCES_AT_ONCE):
                 batch = self.batch(sentences[low : low + _SENTENCES_AT_ONCE])
-                encoded_by_length(self._middle_layer, batch)
+                encode_by_length(self._middle_layer, batch)
 
         with torch.inference_mode():
             return bert_input_ranges(self._model, read)
@@ -168,7 +168,7 @@ class SentenceBert:
             shares = [incoming_and_outgoing(weights, word) for weights in chosen]
             return torch.stack(shares).mean(0)
 
-        return encoded_by_length(attended, batch, batch.word)
+        return encode_by_length(attended, batch, batch.word)
 
     def _closed_embedding(self) -> Tensor:
         """The mask token's embedding, or the mean of all where there is no mask token."""

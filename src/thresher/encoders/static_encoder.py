@@ -16,7 +16,7 @@ from torch.nn import functional
 from thresher.encoders.common_words import whole_words
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
-from thresher.encoders.subword_ids import Subwords
+from thresher.encoders.subword_ids import SubwordTokenizer
 
 NAME = "static"
 LAYERS, REACH = 2, 2
@@ -43,7 +43,7 @@ class StaticEncoder(nn.Module):
         self.tokenizer = tokenizer
         self.reach = reach
         self.dropout = dropout
-        self._subwords = Subwords(tokenizer)
+        self._subwords = SubwordTokenizer(tokenizer)
         self.vectors = nn.Parameter(vectors)
         self.edge = nn.Parameter(torch.zeros(width))
         self.mixing = nn.ModuleList(

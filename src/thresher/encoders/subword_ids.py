@@ -12,7 +12,7 @@ REMEMBERED = 1 << 17  # words; all are forgotten when there would be more, so me
 Ids = NDArray[np.int64]
 
 
-class Subwords:
+class SubwordTokenizer:
     """The token ids of case-folded words, each word taken by itself.
 
     Equal to `tokenizer.encode([word.casefold()], is_pretokenized=True, add_special_tokens=False)`.
@@ -25,7 +25,7 @@ class Subwords:
     def ids(self, words: Sequence[str]) -> tuple[Ids, Ids]:
         """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
         known = self._knowing(set(words))
-        return in_one_row([known[word] for word in words])
+        return flatten_ids([known[word] for word in words])
 
     def _knowing(self, words: set[str]) -> dict[str, Sequence[int]]:
         if len(self._known) + len(words) > REMEMBERED:
@@ -41,7 +41,7 @@ class Subwords:
         return known
 
 
-def in_one_row(of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
+def flatten_ids(of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
     """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
     counts = np.fromiter(map(len, of_words), dtype=np.int64, count=len(of_words))
     tokens = int(counts.sum())

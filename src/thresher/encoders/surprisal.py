@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from thresher.encoders.overlapping_windows import windows
-from thresher.encoders.padding import of_like_length, padded_batch
+from thresher.encoders.padding import group_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 from thresher.errors import InputError
 from thresher.lm.tokens.factory import WordPairs
@@ -18,7 +18,7 @@ from thresher.lm.trained_model import TrainedLanguageModel
 _TOKENS_AT_ONCE = 4096
 
 
-class Surprised(Protocol):
+class SurprisalModel(Protocol):
     """Knows what is to be expected in a text."""
 
     def surprisal(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
@@ -26,7 +26,7 @@ class Surprised(Protocol):
         ...
 
 
-class CausalReader:
+class CausalSurprisal:
     """A language model that reads from left to right, a line end before each sentence.
 
     −log p(word) = −Σ log p(token | tokens before it) over the tokens of the word.
@@ -49,7 +49,7 @@ class CausalReader:
         self._model = learned.model.to(device).eval().requires_grad_(False)
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "CausalReader":
+    def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "CausalSurprisal":
         """The reader in a folder that `thresher lm train --tokens word-pairs` made."""
         return cls(TrainedLanguageModel.read(Path(folder)), name=str(folder), device=device)
 
@@ -61,7 +61,7 @@ class CausalReader:
         found = np.zeros(sum(map(len, sentences)), dtype=np.float32)
         rows = list(self._windows(sentences))
         lengths = np.array([len(ids) for ids, _ in rows], dtype=np.int64)
-        for together in of_like_length(lengths, _TOKENS_AT_ONCE):
+        for together in group_by_length(lengths, _TOKENS_AT_ONCE):
             ids, word = zip(*(rows[row] for row in together), strict=True)
             batch = padded_batch(ids, word, [0] * len(ids), [], pad=self._tokens.line_end)
             losses, owners = self._losses(batch.to(self._model.device))

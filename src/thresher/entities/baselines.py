@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.activation_checkpointing import encode_in_parts
-from thresher.encoders.attention import AttendingEncoder
+from thresher.encoders.activation_checkpointing import encode_checkpointed
+from thresher.encoders.attention import AttentionEncoder
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
@@ -120,9 +120,9 @@ def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer
 
 def attention_scores(encoder: Encoder, *, layer: int | None = None) -> Scorer:
     """x / (1 + x) of the attention x that a word receives from other words."""
-    if not isinstance(encoder, AttendingEncoder):
+    if not isinstance(encoder, AttentionEncoder):
         raise InputError(f"the encoder {encoder.name} does not tell its attention")
-    attending: AttendingEncoder = encoder
+    attending: AttentionEncoder = encoder
 
     def received(batch: TokenBatch) -> Tensor:
         incoming = word_vectors(attending.attention(batch, layer=layer), batch)[:, 0]
@@ -156,7 +156,7 @@ def _by_batch(encoder: Encoder, score: Callable[[TokenBatch], Tensor]) -> Scorer
 
 def _change_at_pool(encoder: Encoder, batch: TokenBatch) -> Tensor:
     """(words,). The mean of all tokens but the word's: (Σ h − Σ_word h) / (n − n_word)."""
-    hidden = encode_in_parts(encoder, batch)
+    hidden = encode_checkpointed(encoder, batch)
     inside = batch.word >= 0
     sentence = batch.sentence_of_word
     tokens = torch.bincount(batch.word[inside], minlength=batch.words)[:, None]
@@ -169,9 +169,9 @@ def _change_at_pool(encoder: Encoder, batch: TokenBatch) -> Tensor:
 
 def _change_at_input(encoder: Encoder, batch: TokenBatch) -> Tensor:
     """(words,). Every sentence once for each of its words, with that one masked."""
-    whole = sentence_vectors(encode_in_parts(encoder, batch), batch)
+    whole = sentence_vectors(encode_checkpointed(encoder, batch), batch)
     copies = _without_each_word(batch)
-    masked = encode_in_parts(encoder, copies, torch.tensor([0.0, 1.0], device=whole.device))
+    masked = encode_checkpointed(encoder, copies, torch.tensor([0.0, 1.0], device=whole.device))
     return _turn(whole[batch.sentence_of_word], sentence_vectors(masked, copies))
 
 

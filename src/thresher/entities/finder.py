@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
-from thresher.encoders.device_transfer import fetched
+from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_support import int8_supported
-from thresher.encoders.loading import device_or_best
+from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import ENGLISH, folder_of
 from thresher.entities.finding.decoding import candidates
@@ -72,7 +72,7 @@ class EntityFinder(TextFinder, HubModel):
                 model.encoder, layer=model.layer, device=device, near=folder.parent
             )
         else:
-            encoder = model.static.to(device_or_best(device))
+            encoder = model.static.to(choose_device(device))
         model = model.checked_for(encoder)
         return cls(encoder if exact else _faster(encoder, model.ranges), model)
 
@@ -228,7 +228,7 @@ class EntityFinder(TextFinder, HubModel):
             group = [sentences[i] for i in indices]
             units = Units.of(self.model.features, self.encoder, group)
             ends = np.cumsum([len(words) for words in group])
-            of_words = units.largest(fetched(values).numpy())
+            of_words = units.largest(to_cpu(values).numpy())
             for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
                 rows[i] = row
         return rows

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from thresher.encoders.attention import FEATURES, AttendingEncoder
+from thresher.encoders.attention import ATTENTION_FEATURES, AttentionEncoder
 from thresher.encoders.protocol import Encoder, TokenBatch, WordEncoder, word_vectors
 from thresher.errors import InputError
 
@@ -25,12 +25,12 @@ class Features:
 
     def width(self, encoder: Encoder) -> int:
         """The length of what the selector reads of each unit."""
-        return encoder.width + (0 if self.attention is None else FEATURES)
+        return encoder.width + (0 if self.attention is None else ATTENTION_FEATURES)
 
     def batch(self, encoder: Encoder, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Sentences as tokens, the units of which are numbered as words."""
         batch = encoder.batch(sentences)
-        return batch if self.unit == "word" else batch.by_token()
+        return batch if self.unit == "word" else batch.tokens_as_words()
 
     def read(self, encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
         """The vectors of all units, in one batch: (units, width)."""
@@ -44,7 +44,7 @@ class Features:
             return word_vectors(hidden, batch)
 
     def _attention(self, encoder: Encoder, batch: TokenBatch) -> Tensor:
-        if not isinstance(encoder, AttendingEncoder):
+        if not isinstance(encoder, AttentionEncoder):
             raise InputError(f"the encoder {encoder.name} does not tell its attention")
         return encoder.attention(
             batch, layer=self.attention if isinstance(self.attention, int) else None

@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.activation_cache import encode_keeping
-from thresher.encoders.activation_checkpointing import encode_in_parts
+from thresher.encoders.activation_checkpointing import (
+    encode_checkpointed,
+    encode_partly_checkpointed,
+)
 from thresher.encoders.protocol import (
     Encoder,
     TokenBatch,
@@ -62,16 +64,16 @@ def contrast(
     """
     if gates_at not in GATES_AT:
         raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
-    own = batch.of_sentences(*processes.share(batch.sentences))
+    own = batch.sentence_range(*processes.share(batch.sentences))
     with torch.no_grad():
-        hidden = encode_in_parts(encoder, own)
+        hidden = encode_checkpointed(encoder, own)
         anchors = _compared(sentence_vectors(hidden, own), keep, processes)
 
     def loss(gates: Tensor) -> Tensor:
         if gates_at == "pool":
             own_vectors = weighted_sentence_vectors(hidden, own, gates)
         else:
-            own_vectors = sentence_vectors(encode_keeping(encoder, own, gates), own)
+            own_vectors = sentence_vectors(encode_partly_checkpointed(encoder, own, gates), own)
         others = _compared(own_vectors, keep, processes)
         return info_nce(anchors, others, temperature=temperature)
 

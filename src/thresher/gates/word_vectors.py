@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.encoders.device_transfer import fetched
+from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
 from thresher.gates.distributed import ALONE, ProcessGroup
@@ -134,7 +134,7 @@ def cache_vectors(
             low, high = indices[0], indices[-1] + 1
             encoded = features.read(encoder, sentences[low:high])
             own = slice(units.starts[low], units.starts[high])
-            vectors[own] = fetched(encoded.half()).numpy()
+            vectors[own] = to_cpu(encoded.half()).numpy()
         progress(len(indices))
     vectors.flush()
     processes.wait()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.encoders.activation_checkpointing import encode_in_parts
+from thresher.encoders.activation_checkpointing import encode_checkpointed
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
 from thresher.gates.objective import GATES_AT
 
@@ -61,9 +61,9 @@ class Reader:
     def vectors(self, batch: TokenBatch, z: Tensor | None = None) -> Tensor:
         """The vectors of the texts with word w let through by z[w]: (texts, width)."""
         if self.gates_at == "input":
-            return sentence_vectors(encode_in_parts(self.encoder, batch, z), batch)
+            return sentence_vectors(encode_checkpointed(self.encoder, batch, z), batch)
         with torch.no_grad():
-            words = word_vectors(encode_in_parts(self.encoder, batch), batch)
+            words = word_vectors(encode_checkpointed(self.encoder, batch), batch)
         weights = words.new_ones(batch.words) if z is None else z
         return _pooled(words, weights, batch.sentence_of_word, batch.sentences)
 

@@ -13,7 +13,7 @@ from thresher.text.segmentation.unspaced_scripts import knows_words
 
 if TYPE_CHECKING:
     from thresher import PriorKnowledge
-    from thresher.encoders.surprisal import Surprised
+    from thresher.encoders.surprisal import SurprisalModel
     from thresher.progress import ProgressReporter
 
 _BELIEFS = "What to believe before reading"
@@ -57,14 +57,14 @@ def check_surprisal(priors: Sequence[str] | None, folder: str | None) -> None:
         )
 
 
-def load_causal(folder: str | None, device: str | None) -> "Surprised | None":
+def load_causal(folder: str | None, device: str | None) -> "SurprisalModel | None":
     """The language model that tells surprisal, if there is to be one."""
     if folder is None:
         return None
     from thresher.cli.lm.inputs import chosen_device  # noqa: PLC0415 (torch)
-    from thresher.encoders.surprisal import CausalReader  # noqa: PLC0415
+    from thresher.encoders.surprisal import CausalSurprisal  # noqa: PLC0415
 
-    return CausalReader.load(folder, device=chosen_device(device))
+    return CausalSurprisal.load(folder, device=chosen_device(device))
 
 
 def stated(
@@ -85,7 +85,7 @@ def beliefs_about(
     sentences: Sequence[Sequence[str]],
     progress: "ProgressReporter",
     *,
-    causal: "Surprised | None",
+    causal: "SurprisalModel | None",
     **given: Any,
 ) -> "PriorKnowledge":
     """Stated beliefs with what a language model says of the text; a mixture of scripts is told."""

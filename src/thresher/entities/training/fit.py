@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher.encoders.device_transfer import sent
+from thresher.encoders.device_transfer import to_device
 from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
@@ -152,7 +152,7 @@ def gate_scores(selector: Selector, vectors: NDArray[np.float16], device: torch.
     with torch.inference_mode():
         for low in range(0, len(vectors), _ROWS):
             rows = torch.from_numpy(np.array(vectors[low : low + _ROWS]))
-            gates = selector(sent(rows, device).float())
+            gates = selector(to_device(rows, device).float())
             parts.append(gates.prob_open().cpu().numpy())
     return np.concatenate(parts)
 

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from thresher.encoders.device_transfer import sent
+from thresher.encoders.device_transfer import to_device
 from thresher.encoders.protocol import Encoder, TokenBatch
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, Terms, TrainingState
@@ -132,8 +132,8 @@ def _terms(
 ) -> tuple[list[KumaraswamyGate], Terms]:
     """The gates of a batch by each selector, and the terms of the objective."""
     rows = corpus.units.rows(indices)
-    vectors = sent(torch.from_numpy(corpus.vectors[rows]), encoder.device).float()
-    prior = sent(torch.from_numpy(corpus.prior[rows]), encoder.device)
+    vectors = to_device(torch.from_numpy(corpus.vectors[rows]), encoder.device).float()
+    prior = to_device(torch.from_numpy(corpus.prior[rows]), encoder.device)
     batch = None
     if with_contrast:
         batch = settings.features.batch(encoder, [corpus.sentences[i] for i in indices])
