@@ -127,8 +127,14 @@ def test_the_threshold_of_a_rate_selects_that_share_of_words(rate):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Baseline(capital_scores, threshold=2), r"threshold must be in \[0, 1\]; got 2"),
-        (lambda: Baseline(capital_scores).at_rate(TEXT, 0), "rate must be between 0 and 1; got 0"),
+        (
+            lambda: Baseline(capital_scores, threshold=2),
+            r"`threshold` must be at least 0 and at most 1, got 2",
+        ),
+        (
+            lambda: Baseline(capital_scores).at_rate(TEXT, 0),
+            "`rate` must be above 0 and below 1, got 0",
+        ),
         (lambda: Baseline(capital_scores).at_rate([], 0.1), "there are none"),
         (lambda: rarity_scores([]), "there are no sentences"),
     ],
@@ -144,5 +150,5 @@ def test_an_encoder_without_attention_is_refused_by_name(tiny):
 
 
 def test_an_unknown_place_is_refused(tiny):
-    with pytest.raises(InputError, match="unknown gates_at 'output'; choose from input, pool"):
+    with pytest.raises(InputError, match="unknown `gates_at` 'output'; choose from input, pool"):
         leave_one_out_scores(tiny, gates_at="output")

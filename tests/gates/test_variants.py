@@ -199,37 +199,46 @@ def test_what_the_prior_does_not_speak_of_plays_no_part():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: FourierFilter(kind="mid", cutoff=0.5), "unknown filter 'mid'; choose from low"),
-        (lambda: FourierFilter(kind="low", cutoff=1.5), r"cutoff must be in \[0, 1\]; got 1.5"),
-        (lambda: FourierFilter(kind="high", cutoff=-0.1), r"cutoff must be in \[0, 1\]; got -0.1"),
+        (lambda: FourierFilter(kind="mid", cutoff=0.5), "unknown `filter` 'mid'; choose from low"),
+        (
+            lambda: FourierFilter(kind="low", cutoff=1.5),
+            r"`cutoff` must be at least 0 and at most 1, got 1.5",
+        ),
+        (
+            lambda: FourierFilter(kind="high", cutoff=-0.1),
+            r"`cutoff` must be at least 0 and at most 1, got -0.1",
+        ),
         (
             lambda: FourierFilter(kind="band", cutoff=0.5, upper=0.2),
-            "upper must be above the cutoff 0.5; got 0.2",
+            "`upper` must be above `cutoff`, 0.5, got 0.2",
         ),
-        (lambda: DualModels(selectors=0), "selectors must be at least 2; got 0"),
-        (lambda: DualModels(selectors=1), "selectors must be at least 2; got 1"),
-        (lambda: DualModels(relation="attract"), "unknown relation 'attract'; choose from align"),
-        (lambda: DualModels(weight=-1), "divergence weight must be at least 0; got -1"),
-        (lambda: DualModels(cap=0), "divergence cap must be above 0; got 0"),
+        (lambda: DualModels(selectors=0), "`selectors` must be at least 2, got 0"),
+        (lambda: DualModels(selectors=1), "`selectors` must be at least 2, got 1"),
+        (lambda: DualModels(relation="attract"), "unknown `relation` 'attract'; choose from align"),
+        (lambda: DualModels(weight=-1), "`weight` must be at least 0, got -1"),
+        (lambda: DualModels(cap=0), "`cap` must be above 0, got 0"),
         (
             lambda: DualModels(sparsity=(1.0,)),
-            "sparsity must be one value for each of 2 selectors; got 1",
+            "`sparsity` must be one value for each of 2 selectors, got 1",
         ),
         (
             lambda: DualModels(target_rates=(0.1, 0.1, 0.1)),
-            "target_rates must be one value for each of 2 selectors; got 3",
+            "`target_rates` must be one value for each of 2 selectors, got 3",
         ),
-        (lambda: DualModels(sparsity=(1.0, -1.0)), "sparsity must be at least 0; got -1"),
+        (lambda: DualModels(sparsity=(1.0, -1.0)), "`sparsity` must be at least 0, got -1"),
         (
             lambda: EntitySettings(dual=DualModels(target_rates=(None, 1.5))),
-            "target_rate must be between 0.001 and 0.999, .*; got 1.5",
+            "`target_rate` must be between 0.001 and 0.999, .*, got 1.5",
         ),
-        (lambda: EntitySettings(unit="letter"), "unknown unit 'letter'; choose from word, subword"),
+        (
+            lambda: EntitySettings(unit="letter"),
+            "unknown `unit` 'letter'; choose from word, subword",
+        ),
         (
             lambda: EntitySettings(attention="top"),
-            "attention must be a layer, or 'mean'; got 'top'",
+            "`attention` must be a layer, or 'mean', got 'top'",
         ),
-        (lambda: EntitySettings(attention=0), "attention must be a layer, or 'mean'; got 0"),
+        (lambda: EntitySettings(attention=0), "`attention` must be a layer, or 'mean', got 0"),
     ],
 )
 def test_a_wrong_switch_is_one_line_with_the_rule_and_the_value(make, message):

@@ -26,7 +26,7 @@ from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
 from thresher.gates.objective import GATES_AT
 from thresher.gates.word_vectors import batches_by_length
-from thresher.validation import choose, require
+from thresher.validation import require_choice, require_number
 
 Scorer = Callable[[Document], list[Scores]]
 _WORDS_PER_BATCH = 512
@@ -39,7 +39,7 @@ class Baseline(TextFinder):
     """
 
     def __init__(self, score: Scorer, *, threshold: float = 0.5) -> None:
-        require(0 <= threshold <= 1, "threshold", threshold, "in [0, 1]")
+        require_number("threshold", threshold, at_least=0, at_most=1)
         self.score = score
         self._least = threshold
 
@@ -50,7 +50,7 @@ class Baseline(TextFinder):
 
     def at_rate(self, sentences: Document, rate: float) -> "Baseline":
         """The same rule with the threshold that selects this share of the words of raw text."""
-        require(0 < rate < 1, "rate", rate, "between 0 and 1")
+        require_number("rate", rate, above=0, below=1)
         scores = np.concatenate([np.zeros(0, dtype=np.float32), *self._scores(sentences)])
         if not len(scores):
             raise InputError("a rate needs words to be a rate of; there are none")
@@ -113,7 +113,7 @@ def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer
 
     gates_at: "pool" leaves the word's vectors out of the mean; "input" masks it and encodes again
     """
-    choose("gates_at", gates_at, GATES_AT)
+    require_choice("gates_at", gates_at, GATES_AT)
     change = _change_at_input if gates_at == "input" else _change_at_pool
     return _by_batch(encoder, lambda batch: change(encoder, batch))
 

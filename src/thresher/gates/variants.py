@@ -8,7 +8,7 @@ from torch import Tensor
 
 from thresher.maths.fourier_filters import band_pass, high_pass, low_pass
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate, symmetric_kl
-from thresher.validation import choose, require
+from thresher.validation import require, require_choice, require_number
 
 UNITS = ("word", "subword")
 FILTERS = ("low", "high", "band")
@@ -28,13 +28,11 @@ class FourierFilter:
     upper: float = 1.0
 
     def __post_init__(self) -> None:
-        choose("filter", self.kind, FILTERS)
-        require(0 <= self.cutoff <= 1, "cutoff", self.cutoff, "in [0, 1]")
-        require(0 <= self.upper <= 1, "upper", self.upper, "in [0, 1]")
+        require_choice("filter", self.kind, FILTERS)
+        require_number("cutoff", self.cutoff, at_least=0, at_most=1)
+        require_number("upper", self.upper, at_least=0, at_most=1)
         if self.kind == "band":
-            require(
-                self.cutoff < self.upper, "upper", self.upper, f"above the cutoff {self.cutoff}"
-            )
+            require(self.cutoff < self.upper, "upper", self.upper, f"above `cutoff`, {self.cutoff}")
 
     def __call__(self, vectors: Tensor) -> Tensor:
         """The vectors with those frequencies alone: (…, width)."""
@@ -68,16 +66,16 @@ class DualModels:
     target_rates: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
-        require(self.selectors >= 2, "selectors", self.selectors, "at least 2")
-        choose("relation", self.relation, RELATIONS)
-        require(self.weight >= 0, "divergence weight", self.weight, "at least 0")
-        require(self.cap > 0, "divergence cap", self.cap, "above 0")
+        require_number("selectors", self.selectors, at_least=2)
+        require_choice("relation", self.relation, RELATIONS)
+        require_number("weight", self.weight, at_least=0)
+        require_number("cap", self.cap, above=0)
         for name in ("sparsity", "target_rates"):
             values = getattr(self, name)
             fits = len(values) in (0, self.selectors)
             require(fits, name, len(values), f"one value for each of {self.selectors} selectors")
         for value in self.sparsity:
-            require(value >= 0, "sparsity", value, "at least 0")
+            require_number("sparsity", value, at_least=0)
 
     def taught(self, selector: int) -> bool:
         """Whether the prior teaches that selector."""

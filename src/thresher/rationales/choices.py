@@ -3,15 +3,6 @@
 from enum import StrEnum
 
 
-class LabelledTextFormat(StrEnum):
-    """A format of labelled texts; `lines` has one text per line and no labels."""
-
-    JSONL = "jsonl"
-    CSV = "csv"
-    TSV = "tsv"
-    LINES = "lines"
-
-
 class RationaleMode(StrEnum):
     """Train a classifier before its gates (frozen), or both together (joint)."""
 

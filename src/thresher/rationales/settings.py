@@ -7,7 +7,7 @@ from thresher.gates.objective import GATES_AT
 from thresher.gates.selector import PARAMETER_RANGES, require_rate
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.objective import TERMS
-from thresher.validation import choose, require
+from thresher.validation import require, require_choice, require_fields, require_number
 
 MODES = ("frozen", "joint")
 
@@ -61,22 +61,20 @@ class RationaleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choose("mode", self.mode, MODES)
-        choose("gates_at", self.gates_at, GATES_AT)
-        choose("form", self.form, tuple(sorted(PARAMETER_RANGES)))
-        choose("estimator", self.estimator, ESTIMATORS)
-        choose("baseline", self.baseline, BASELINES)
-        for name in ("samples", "hidden", "steps", "texts_per_batch", "checks"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        for name in ("learning_rate", "least_weight", "most_weight"):
-            require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in (*TERMS, "weight_decay", "dual_step", "partial_readings", "seed"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
-        for name in (*(f"{term}_target" for term in TERMS), "expected_rate"):
-            value = getattr(self, name)
-            require(value is None or 0 <= value <= 1, name, value, "in [0, 1]")
-        require(0 <= self.smoothing < 1, "smoothing", self.smoothing, "in [0, 1)")
-        require(0 < self.held_out < 1, "held_out", self.held_out, "in (0, 1)")
+        require_choice("mode", self.mode, MODES)
+        require_choice("gates_at", self.gates_at, GATES_AT)
+        require_choice("form", self.form, tuple(sorted(PARAMETER_RANGES)))
+        require_choice("estimator", self.estimator, ESTIMATORS)
+        require_choice("baseline", self.baseline, BASELINES)
+        sizes = ("samples", "hidden", "steps", "texts_per_batch", "checks")
+        require_fields(self, sizes, at_least=1)
+        require_fields(self, ("learning_rate", "least_weight", "most_weight"), above=0)
+        weights = (*TERMS, "weight_decay", "dual_step", "partial_readings", "seed")
+        require_fields(self, weights, at_least=0)
+        rates = (*(f"{term}_target" for term in TERMS), "expected_rate")
+        require_fields(self, rates, at_least=0, at_most=1)
+        require_number("smoothing", self.smoothing, at_least=0, below=1)
+        require_number("held_out", self.held_out, above=0, below=1)
         self._check_what_goes_together()
 
     def weighting(self, term: str) -> Weighting:
@@ -96,8 +94,10 @@ class RationaleSettings:
 
     def _check_what_goes_together(self) -> None:
         if self.estimator == "reinforce" and self.baseline == "others":
-            require(self.samples >= 2, "samples", self.samples, "at least 2 with baseline others")
-        rule = f"at most most_weight, {self.most_weight}"
+            require(
+                self.samples >= 2, "samples", self.samples, "at least 2 with the baseline others"
+            )
+        rule = f"at most `most_weight`, {self.most_weight}"
         require(self.least_weight <= self.most_weight, "least_weight", self.least_weight, rule)
         if self.sparsity_target is not None:
             require_rate("sparsity_target", self.sparsity_target, self.form)

@@ -32,7 +32,7 @@ BAD_FIT = {  # rows, or how many good ones; options; what is told
     "too few samples": (
         30,
         ["--estimator", "reinforce", "--baseline", "others"],
-        "samples must be at least 2",
+        "`samples` must be at least 2",
     ),
 }
 
@@ -77,7 +77,7 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--share", "0"], "--share must be between 3e-07 and 1, which stretched gates can reach"),
+        (["--share", "0"], "must be between 3e-07 and 1, which stretched gates can reach"),
         (["--share", "1", "--form", "thresholded"], "between 0.001 and 0.999, which thresholded"),
         (["--from-scratch"], "--from-scratch is for --mode joint"),
         (["--from-scratch", "--mode", "joint", "--classifier", "m"], "a classifier of its own"),

@@ -233,10 +233,10 @@ def test_an_encoder_that_hides_its_tokens_cannot_teach(tiny, model):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"width": 0}, "width must be at least 1; got 0"),
-        ({"vector_rate": 0}, "vector_rate must be above 0"),
-        ({"seed": -1}, "seed must be at least 0"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\); got 1.0"),
+        ({"width": 0}, "`width` must be at least 1, got 0"),
+        ({"vector_rate": 0}, "`vector_rate` must be above 0"),
+        ({"seed": -1}, "`seed` must be at least 0"),
+        ({"dropout": 1.0}, r"`dropout` must be at least 0 and below 1, got 1.0"),
     ],
 )
 def test_settings_out_of_range_are_refused(wrong, told):

@@ -120,7 +120,7 @@ def _settings(share: float | None, sparsity: float | None, **chosen: Any) -> "Ra
 
     values = given(**chosen)
     if share is not None:
-        require_rate("--share", share, values.get("form", RationaleSettings.form))
+        require_rate("share", share, values.get("form", RationaleSettings.form))
     if sparsity is not None:
         values |= {"sparsity": sparsity, "sparsity_target": None, "expected_rate": None}
     if share is not None:

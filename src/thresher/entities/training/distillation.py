@@ -22,7 +22,7 @@ from thresher.errors import InputError
 from thresher.gates.objective import agreement
 from thresher.gates.selector import Selector
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
-from thresher.validation import require
+from thresher.validation import require_fields, require_number
 
 _WARM_UP = 100  # steps
 
@@ -48,13 +48,11 @@ class DistillationSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("width", "layers", "reach", "hidden", "epochs", "sentences_per_batch"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        for name in ("learning_rate", "vector_rate"):
-            require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in ("weight_decay", "seed"):
-            require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
-        require(0 <= self.dropout < 1, "dropout", self.dropout, "in [0, 1)")
+        sizes = ("width", "layers", "reach", "hidden", "epochs", "sentences_per_batch")
+        require_fields(self, sizes, at_least=1)
+        require_fields(self, ("learning_rate", "vector_rate"), above=0)
+        require_fields(self, ("weight_decay", "seed"), at_least=0)
+        require_number("dropout", self.dropout, at_least=0, below=1)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from thresher.gates.features import MEAN, Features
 from thresher.gates.objective import GATES_AT
 from thresher.gates.selector import PARAMETER_RANGES, require_rate
 from thresher.gates.variants import UNITS, DualModels, FourierFilter
-from thresher.validation import choose, require
+from thresher.validation import require, require_choice, require_fields
 
 _NOT_NEGATIVE = (
     "agreement",
@@ -61,20 +61,17 @@ class EntitySettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        choose("form", self.form, sorted(PARAMETER_RANGES))
-        choose("gates_at", self.gates_at, GATES_AT)
-        choose("unit", self.unit, UNITS)
+        require_choice("form", self.form, sorted(PARAMETER_RANGES))
+        require_choice("gates_at", self.gates_at, GATES_AT)
+        require_choice("unit", self.unit, UNITS)
         if self.attention not in (None, MEAN):
             layer = isinstance(self.attention, int) and self.attention >= 1
             require(layer, "attention", repr(self.attention), f"a layer, or {MEAN!r}")
-        for name in ("hidden", "epochs", "sentences_per_batch"):
-            require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        for name in ("learning_rate", "temperature"):
-            require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        for name in ("contrast_share", "repeated_rate", "rare_rate", "bursty_rate"):
-            require(0 <= getattr(self, name) <= 1, name, getattr(self, name), "in [0, 1]")
-        for name in _NOT_NEGATIVE:
-            require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+        require_fields(self, ("hidden", "epochs", "sentences_per_batch"), at_least=1)
+        require_fields(self, ("learning_rate", "temperature"), above=0)
+        rates = ("contrast_share", "repeated_rate", "rare_rate", "bursty_rate")
+        require_fields(self, rates, at_least=0, at_most=1)
+        require_fields(self, _NOT_NEGATIVE, at_least=0)
         for rate in self.target_rates:
             if rate is not None:
                 require_rate("target_rate", rate, self.form)
