@@ -83,7 +83,7 @@ def small(tmp_path_factory):
     from thresher.encoders.static_files import as_saved  # noqa: PLC0415
     from thresher.entities.finding.signal_weights import SignalWeights  # noqa: PLC0415
     from thresher.entities.model import FinderModel  # noqa: PLC0415
-    from thresher.entities.training.heads import Head  # noqa: PLC0415
+    from thresher.entities.selectors import CalibratedSelector  # noqa: PLC0415
     from thresher.gates.selector import seeded_selector  # noqa: PLC0415
 
     words = "? the letter that wrote was sent from to by oslo magda rosa . , child".split()
@@ -94,7 +94,7 @@ def small(tmp_path_factory):
     noise = torch.Generator().manual_seed(0)
     encoder = as_saved(StaticEncoder(tokenizer, torch.randn(len(words), 8, generator=noise)))
     selector = seeded_selector(0, 8, hidden=4, form="thresholded")
-    head = Head(selector, SignalWeights(capital=6.0, lower=-6.0), 0.3)
+    head = CalibratedSelector(selector, SignalWeights(capital=6.0, lower=-6.0), 0.3)
     model = FinderModel("static", 2, (head,), frozenset(), frozenset(["the"]), static=encoder)
     folder = tmp_path_factory.mktemp("models") / "small"
     model.write(folder)

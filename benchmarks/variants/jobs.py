@@ -30,7 +30,7 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.text_finder import Document
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.fit import conclude, long_enough
+from thresher.entities.training.fit import calibrate_selectors, long_enough
 from thresher.entities.training.loop import Corpus, train
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings
@@ -125,7 +125,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
     corpus = Corpus(bench.sentences, text.vectors, raw.prior[text.units.word], text.units)
     started = time.perf_counter()
     selectors, reports = _trained(encoder, corpus, settings)
-    fitted = conclude(raw, corpus, selectors, reports, encoder.device)
+    fitted = calibrate_selectors(raw, corpus, selectors, encoder.device)
     model = FinderModel.fitted(encoder, fitted, settings, row.beliefs, bench.sentences)
     training = {
         "code": bench.code,

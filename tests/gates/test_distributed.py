@@ -13,7 +13,7 @@ import torch
 from thresher.entities.training.loop import Corpus, train
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
-from thresher.gates.distributed import ALONE, ProcessGroup
+from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.features import Features
 from thresher.gates.objective import contrast
 from thresher.gates.word_vectors import Units, cache_vectors
@@ -21,12 +21,12 @@ from thresher.gates.word_vectors import Units, cache_vectors
 SETTINGS = EntitySettings(
     hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
 )
-# Each of the two processes runs `work` of this file.
+# What each of the processes runs: `work` of this file.
 SCRIPT = """
 import sys
 sys.path[:0] = [{root!r}]
-from tests.gates.test_distributed import work
-work({folder!r})
+from tests.gates import test_distributed
+test_distributed.work({folder!r})
 """
 
 
@@ -39,14 +39,14 @@ def sentences() -> list[list[str]]:
 
 
 def losses_and_gradient(encoder, processes: ProcessGroup, gates_at: str):
-    """Of a contrast of the whole batch, with respect to the words' gates."""
+    """Return the losses of the contrast of a batch and the gradient in its gates."""
     batch = encoder.batch(sentences()[:9])
     start = torch.linspace(0.1, 0.9, batch.words, requires_grad=True)
     rationale, complement = contrast(
         encoder, batch, start * 1.0, temperature=0.1, gates_at=gates_at, processes=processes
     )
     (rationale - 0.5 * complement + start.square().mean()).backward()
-    processes.average([start])
+    processes.average_gradients([start])
     return [rationale.item(), complement.item()], start.grad.tolist()
 
 
@@ -67,23 +67,23 @@ def outcome(encoder, processes: ProcessGroup, folder: Path) -> dict:
 
 
 def work(folder: str) -> None:
-    """One of two processes, in their own interpreter."""
+    """Run one of two processes, in an interpreter of its own."""
     from tests.tiny_encoder import TinyEncoder  # noqa: PLC0415
 
-    from thresher.gates.distributed import joined, these  # noqa: PLC0415
+    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415
 
-    with joined("cpu") as device:
+    with join_processes("cpu") as device:
         assert device == "cpu"
-        processes = these()
+        processes = current_processes()
         assert processes.count == 2
         found = outcome(TinyEncoder(), processes, Path(folder))
         (Path(folder) / f"{processes.rank}.json").write_text(json.dumps(found), encoding="utf-8")
-    assert these() == ALONE
+    assert current_processes() == SINGLE_PROCESS
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
-    """What each of two processes found."""
+    """The results of two processes that trained together."""
     pytest.importorskip("accelerate")
     folder = tmp_path_factory.mktemp("together")
     script = folder / "script.py"
@@ -107,7 +107,7 @@ def flat(values) -> list[float]:
 
 @pytest.mark.parametrize("figures", ["contrast", "vectors", "terms", "weights"])
 def test_two_processes_find_what_one_finds(together, tiny, tmp_path, figures):
-    alone = json.loads(json.dumps(outcome(tiny, ALONE, tmp_path)))[figures]
+    alone = json.loads(json.dumps(outcome(tiny, SINGLE_PROCESS, tmp_path)))[figures]
     for each in together:
         np.testing.assert_allclose(flat(each[figures]), flat(alone), rtol=2e-4, atol=2e-6)
     assert together[0][figures] == together[1][figures]
@@ -115,7 +115,7 @@ def test_two_processes_find_what_one_finds(together, tiny, tmp_path, figures):
 
 def test_the_gradient_is_that_of_all_negatives(tiny):
     """It differs from what a process that kept to its own sentences would find."""
-    _, whole = losses_and_gradient(tiny, ALONE, "input")
+    _, whole = losses_and_gradient(tiny, SINGLE_PROCESS, "input")
     batch = tiny.batch(sentences()[:9])
     start = torch.linspace(0.1, 0.9, batch.words, requires_grad=True)
     total = torch.zeros(())
@@ -128,7 +128,7 @@ def test_the_gradient_is_that_of_all_negatives(tiny):
     assert np.abs(np.array(whole) - start.grad.numpy()).max() > 1e-3
 
 
-@pytest.mark.parametrize("things", [0, 1, 2, 7, 256])
-def test_shares_cover_everything_once(things):
-    bounds = [ProcessGroup(rank, 3).share(things) for rank in range(3)]
-    assert [i for low, high in bounds for i in range(low, high)] == list(range(things))
+@pytest.mark.parametrize("items", [0, 1, 2, 7, 256])
+def test_the_ranges_of_all_processes_cover_every_item_once(items):
+    bounds = [ProcessGroup(rank, 3).own_range(items) for rank in range(3)]
+    assert [i for low, high in bounds for i in range(low, high)] == list(range(items))

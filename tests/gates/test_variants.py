@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.entities.training.heads import best_agreement
+from thresher.entities.training.fit import best_agreement
 from thresher.entities.training.loop import Corpus, train
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState

@@ -31,5 +31,5 @@ def client(shelf) -> TestClient:
 def twofold(finder) -> EntityFinder:
     """The same with another selector before it, that selects far more."""
     [head] = finder.model.heads
-    eager = replace(head, trust=replace(head.trust, lower=5.0), threshold=0.05)
+    eager = replace(head, signal_weights=replace(head.signal_weights, lower=5.0), threshold=0.05)
     return EntityFinder(finder.encoder, replace(finder.model, heads=(eager, head), entity=1))

@@ -41,7 +41,7 @@ def kept_work(
     Of several processes the first makes and removes it.
     """
     work = _work_of(folder)
-    if processes is not None and not processes.first:
+    if processes is not None and not processes.is_main:
         processes.wait()
         yield work
         return
@@ -80,13 +80,13 @@ def stored_sentences(
 
     folder = work / _SENTENCES
     try:
-        if processes.first:
+        if processes.is_main:
             folder.mkdir(exist_ok=True)
             SentenceStore.write(folder, sentences)
         processes.wait()
         yield SentenceStore.open(folder)
     finally:
-        if processes.first:
+        if processes.is_main:
             shutil.rmtree(folder, ignore_errors=True)
 
 

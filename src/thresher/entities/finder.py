@@ -28,7 +28,7 @@ from thresher.entities.training.fit import check_enough, fit_selector
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.student import distilled
 from thresher.errors import InputError
-from thresher.gates.distributed import these
+from thresher.gates.distributed import current_processes
 from thresher.gates.word_vectors import Units, batches_in_order
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.progress import ProgressReporter, SilentProgress
@@ -110,7 +110,7 @@ class EntityFinder(TextFinder, HubModel):
         work: a folder that keeps what a stopped run can `resume` from; else nothing is kept.
             ProcessGroup that learn together need one in common
         """
-        if work is None and not these().alone:
+        if work is None and not current_processes().is_single:
             raise InputError("processes that learn together need a work folder in common")
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()

@@ -16,8 +16,7 @@ from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.model_card import card
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.fit import Fitted
-from thresher.entities.training.heads import Head
+from thresher.entities.selectors import CalibratedSelector, FittedSelectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.features import Features
@@ -49,7 +48,7 @@ class FinderModel:
 
     encoder: str
     layer: int
-    heads: tuple[Head, ...]
+    heads: tuple[CalibratedSelector, ...]
     ordinary: frozenset[str] | None
     not_names: frozenset[str]
     dates: frozenset[str] | None = None
@@ -67,7 +66,7 @@ class FinderModel:
     def fitted(
         cls,
         encoder: Encoder,
-        fitted: Fitted,
+        fitted: FittedSelectors,
         settings: EntitySettings,
         beliefs: PriorKnowledge,
         sentences: Sequence[Sequence[str]],
@@ -76,12 +75,8 @@ class FinderModel:
         return cls(
             encoder=encoder.name,
             layer=encoder.layer,
-            heads=fitted.heads,
-            ordinary=fitted.ordinary,
-            not_names=fitted.not_names,
-            dates=fitted.dates,
+            **vars(fitted),
             features=settings.features,
-            entity=fitted.entity,
             learned_from={
                 "sentences": len(sentences),
                 "words": sum(map(len, sentences)),
@@ -102,7 +97,7 @@ class FinderModel:
     @property
     def trust(self) -> SignalWeights:
         """How far the other views are trusted beside its gates."""
-        return self.heads[self.entity].trust
+        return self.heads[self.entity].signal_weights
 
     @property
     def threshold(self) -> float:
@@ -148,7 +143,7 @@ class FinderModel:
             "features": asdict(self.features),
             "entity": self.entity,
             "others": [
-                {"trust": asdict(head.trust), "threshold": head.threshold}
+                {"trust": asdict(head.signal_weights), "threshold": head.threshold}
                 for number, head in enumerate(self.heads)
                 if number != self.entity
             ],
@@ -187,7 +182,7 @@ def _words_of_dates(words: list[str] | None) -> frozenset[str] | None:
     return None if words is None else frozenset(words)
 
 
-def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:
+def _weights(heads: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
     """The weights of all selectors; those after the first have their number before the name."""
     return {
         f"{number}.{name}" if number else name: value.half().cpu().contiguous()
@@ -196,7 +191,9 @@ def _weights(heads: Sequence[Head]) -> dict[str, torch.Tensor]:
     }
 
 
-def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[Head, ...]:
+def _heads(
+    weights: dict[str, torch.Tensor], config: dict[str, Any]
+) -> tuple[CalibratedSelector, ...]:
     views = [dict(each) for each in config.get("others", [])]
     views.insert(config.get("entity", 0), config)
     heads = []
@@ -210,5 +207,5 @@ def _heads(weights: dict[str, torch.Tensor], config: dict[str, Any]) -> tuple[He
         selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
         selector.load_state_dict(own)
         trust = SignalWeights(**{name: float(value) for name, value in view["trust"].items()})
-        heads.append(Head(selector, trust, float(view["threshold"])))
+        heads.append(CalibratedSelector(selector, trust, float(view["threshold"])))
     return tuple(heads)

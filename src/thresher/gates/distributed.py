@@ -1,10 +1,10 @@
-"""Several processes that train one selector together, each encoding its share of every batch.
+"""Train one selector with several processes, each of which encodes a part of every batch.
 
-Started by `torchrun` or `accelerate launch`, all of them hold the same selectors and draw the same
-random numbers. What costs is the encoder: each process encodes the sentences of its share, the
-vectors of all sentences are then added up (each is zero where it is not its own), and so every
-process has every negative of the contrast. The loss that each computes is that of the whole batch,
-and the mean of their gradients is its gradient.
+The processes are started by `torchrun` or `accelerate launch`. All of them hold the same selectors
+and draw the same random numbers. Only the encoding, which takes most of the time, is divided: each
+process encodes its own sentences and leaves zeros for the others, and the sum over processes gives
+every process the vectors of the whole batch. So each of them computes the loss of the whole batch
+with all negatives of the contrast, and the mean of their gradients is the gradient of that loss.
 """
 
 import os
@@ -21,59 +21,60 @@ from thresher.errors import InputError
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """One of several processes; alone by default."""
+    """The processes that train together, as seen by the process with the number `rank`."""
 
     rank: int = 0
     count: int = 1
 
     @property
-    def alone(self) -> bool:
-        """Whether there are no others."""
+    def is_single(self) -> bool:
+        """Whether this is the only process."""
         return self.count == 1
 
     @property
-    def first(self) -> bool:
-        """Whether this is the one that writes and tells."""
+    def is_main(self) -> bool:
+        """Whether this process writes files and reports progress."""
         return self.rank == 0
 
-    def share(self, things: int) -> tuple[int, int]:
-        """Where this process's part of so many things begins and ends."""
-        return things * self.rank // self.count, things * (self.rank + 1) // self.count
+    def own_range(self, items: int) -> tuple[int, int]:
+        """Return the start and the end of this process's part of `items` items."""
+        return items * self.rank // self.count, items * (self.rank + 1) // self.count
 
-    def total(self, own: Tensor) -> Tensor:
-        """The sum of what every process has, of one shape; differentiable in each of them.
+    def sum(self, own: Tensor) -> Tensor:
+        """Return the sum of `own` over all processes; differentiable in the tensor of each process.
 
-        Its gradient is taken times the number of processes, since `average` divides by it.
+        The gradient is multiplied by the number of processes, because `average_gradients` divides
+        by it.
         """
-        if self.alone:
+        if self.is_single:
             return own
-        summed: Tensor = _Total.apply(own, self.count)  # type: ignore[no-untyped-call]
+        summed: Tensor = _Sum.apply(own, self.count)  # type: ignore[no-untyped-call]
         return summed
 
-    def average(self, parameters: Iterable[Tensor]) -> None:
-        """Put the mean of all processes' gradients in the place of each."""
-        if self.alone:
+    def average_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace the gradient of each parameter by its mean over all processes."""
+        if self.is_single:
             return
         every = list(parameters)
         own = [torch.zeros_like(each) if each.grad is None else each.grad for each in every]
         flat = torch.cat([gradient.flatten() for gradient in own])
         distributed.all_reduce(flat)
-        at = 0
+        start = 0
         for each in every:
-            each.grad = (flat[at : at + each.numel()] / self.count).view_as(each)
-            at += each.numel()
+            each.grad = (flat[start : start + each.numel()] / self.count).view_as(each)
+            start += each.numel()
 
     def wait(self) -> None:
-        """Until all are here."""
-        if not self.alone:
+        """Wait until all processes have called this."""
+        if not self.is_single:
             distributed.barrier()
 
 
-ALONE = ProcessGroup()
+SINGLE_PROCESS = ProcessGroup()
 
 
-class _Total(torch.autograd.Function):
-    """Σ over processes. Each has the whole loss, so the way back needs no word from the others."""
+class _Sum(torch.autograd.Function):
+    """Sum over processes. Each computes the whole loss, so the backward pass is local."""
 
     @staticmethod
     def forward(context: Any, own: Tensor, count: int) -> Tensor:
@@ -88,10 +89,10 @@ class _Total(torch.autograd.Function):
 
 
 @contextmanager
-def joined(device: str | None = None) -> Iterator[str | None]:
-    """Join the processes that this one was started with, if any, until the block ends.
+def join_processes(device: str | None = None) -> Iterator[str | None]:
+    """Join the processes that were launched together, if any, until the block ends.
 
-    yields: the device that is this process's own
+    yields: the device of this process
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield device
@@ -102,15 +103,15 @@ def joined(device: str | None = None) -> Iterator[str | None]:
         raise InputError(
             "several processes need accelerate: pip install 'thresher[train]'"
         ) from error
-    own = PartialState(cpu=device == "cpu").device
+    own_device = PartialState(cpu=device == "cpu").device
     try:
-        yield "cpu" if own.type == "cpu" else str(own)
+        yield "cpu" if own_device.type == "cpu" else str(own_device)
     finally:
         distributed.destroy_process_group()
 
 
-def these() -> ProcessGroup:
-    """The processes that were joined; one alone if none were."""
+def current_processes() -> ProcessGroup:
+    """Return the processes that were joined, or a group of one."""
     if not (distributed.is_available() and distributed.is_initialized()):
-        return ALONE
+        return SINGLE_PROCESS
     return ProcessGroup(distributed.get_rank(), distributed.get_world_size())

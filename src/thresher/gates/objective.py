@@ -21,7 +21,7 @@ from thresher.encoders.protocol import (
     sentence_vectors,
     weighted_sentence_vectors,
 )
-from thresher.gates.distributed import ALONE, ProcessGroup
+from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 GATES_AT = ("input", "pool")
@@ -53,7 +53,7 @@ def contrast(
     temperature: float,
     gates_at: str = "input",
     keep: Callable[[Tensor], Tensor] | None = None,
-    processes: ProcessGroup = ALONE,
+    processes: ProcessGroup = SINGLE_PROCESS,
 ) -> tuple[Tensor, Tensor]:
     """L_rationale and L_complement: sentences from their open words, and from the others.
 
@@ -64,7 +64,7 @@ def contrast(
     """
     if gates_at not in GATES_AT:
         raise ValueError(f"unknown place for gates {gates_at!r}; choose from {', '.join(GATES_AT)}")
-    own = batch.sentence_range(*processes.share(batch.sentences))
+    own = batch.sentence_range(*processes.own_range(batch.sentences))
     with torch.no_grad():
         hidden = encode_checkpointed(encoder, own)
         anchors = _compared(sentence_vectors(hidden, own), keep, processes)
@@ -84,7 +84,7 @@ def _compared(
     own: Tensor, keep: Callable[[Tensor], Tensor] | None, processes: ProcessGroup
 ) -> Tensor:
     """What is compared of the vectors of all sentences: (sentences, …)."""
-    every = processes.total(own)
+    every = processes.sum(own)
     return every if keep is None else keep(every)
 
 

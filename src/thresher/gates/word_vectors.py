@@ -14,7 +14,7 @@ from torch import Tensor
 from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-from thresher.gates.distributed import ALONE, ProcessGroup
+from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.features import Features
 from thresher.text.indexed_sentences import NumberedSentences
 
@@ -116,7 +116,7 @@ def cache_vectors(
     features: Features | None = None,
     units: Units | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
-    processes: ProcessGroup = ALONE,
+    processes: ProcessGroup = SINGLE_PROCESS,
 ) -> NDArray[np.float16]:
     """Encode every unit once; (units, width) in float16, mapped from the file at `path`.
 
@@ -124,7 +124,7 @@ def cache_vectors(
     """
     features = features or Features()
     units = units or Units.of(features, encoder, sentences)
-    if processes.first:
+    if processes.is_main:
         _new_file(path, (len(units.word), features.width(encoder)))
     processes.wait()
     vectors: np.memmap[Any, np.dtype[np.float16]] = np.lib.format.open_memmap(path, mode="r+")

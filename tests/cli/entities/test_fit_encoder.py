@@ -101,7 +101,9 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
 def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
     monkeypatch.setattr("thresher.cli.entities.fit.stored_sentences", lambda *_: nullcontext(mixed))
-    monkeypatch.setattr("thresher.gates.distributed.these", lambda: ProcessGroup(rank, 2))
+    monkeypatch.setattr(
+        "thresher.gates.distributed.current_processes", lambda: ProcessGroup(rank, 2)
+    )
     monkeypatch.setattr(ProcessGroup, "wait", lambda _: None)
     monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))

@@ -10,7 +10,7 @@ from thresher.entities.finding.decoding import SUREST, Candidate, best_threshold
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS
-from thresher.entities.training.heads import Head
+from thresher.entities.selectors import CalibratedSelector
 from thresher.gates.selector import seeded_selector
 
 TITLES = frozenset(["dr", "monday"])
@@ -181,7 +181,11 @@ def test_a_threshold_only_filters_the_candidates(tiny):
     model = FinderModel(
         encoder=tiny.name,
         layer=tiny.layer,
-        heads=(Head(seeded_selector(0, tiny.width, form="thresholded"), SignalWeights(), 0.5),),
+        heads=(
+            CalibratedSelector(
+                seeded_selector(0, tiny.width, form="thresholded"), SignalWeights(), 0.5
+            ),
+        ),
         ordinary=frozenset(),
         not_names=TITLES,
     )

@@ -16,6 +16,7 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import card
+from thresher.entities.selectors import CalibratedSelector
 from thresher.entities.training import student as distil_model
 from thresher.entities.training.distillation import (
     DistillationSettings,
@@ -23,7 +24,6 @@ from thresher.entities.training.distillation import (
     principal_components,
     teach,
 )
-from thresher.entities.training.heads import Head
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import seeded_selector
@@ -76,7 +76,9 @@ def teacher() -> Teacher:
 @pytest.fixture(scope="module")
 def model() -> FinderModel:
     """What a teacher knows beside its gates."""
-    head = Head(seeded_selector(0, 12, hidden=4, form="thresholded"), SignalWeights(), 0.5)
+    head = CalibratedSelector(
+        seeded_selector(0, 12, hidden=4, form="thresholded"), SignalWeights(), 0.5
+    )
     origin = {"licence": "cc-by-sa-4.0", "sources": [["Old letters", "CC BY-SA 4.0"]]}
     words = frozenset(PLAIN), frozenset(["the"])
     return FinderModel("shown", 1, (head,), *words, learned_from=origin)

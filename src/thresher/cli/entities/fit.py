@@ -138,12 +138,12 @@ def _learned(
 
     Models that there are are loaded first, so that a wrong name is told before any reading.
     """
-    from thresher.gates.distributed import joined, these  # noqa: PLC0415 (torch)
+    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415 (torch)
     from thresher.progress import SilentProgress  # noqa: PLC0415 (torch)
 
-    with joined(device) as own_device:
-        processes = these()
-        silent = quiet or not processes.first
+    with join_processes(device) as own_device:
+        processes = current_processes()
+        silent = quiet or not processes.is_main
         reader.check(processes, own_device)
         encoder = reader.load(own_device, quiet=silent)
         causal = fit_beliefs.load_causal(reader.surprisal, own_device)
@@ -156,7 +156,7 @@ def _learned(
         ):
             if encoder is None:
                 encoder = reader.trained(read, place, progress, device=own_device)
-            teller = progress if processes.first else SilentProgress()
+            teller = progress if processes.is_main else SilentProgress()
             told = fit_beliefs.beliefs_about(read, teller, causal=causal, **beliefs)
             finder = thresher.EntityFinder.fit_words(
                 read,
@@ -167,7 +167,7 @@ def _learned(
                 work=work,
                 resume=place.resume,
             )
-            if not processes.first:
+            if not processes.is_main:
                 return None
             finder.save(place.model)
             return summary_of(place.model, finder, read, progress.notes)

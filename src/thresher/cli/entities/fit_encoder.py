@@ -82,7 +82,7 @@ class Reader:
         """Refuse to train an encoder in several processes, or one without the layer to be read."""
         if not self.train:
             return
-        if not processes.alone:
+        if not processes.is_single:
             raise InputError(
                 "one process trains an encoder: first thresher lm train --objective masked, then "
                 "fit --encoder"

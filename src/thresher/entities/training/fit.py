@@ -5,7 +5,7 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +16,14 @@ from thresher.encoders.device_transfer import to_device
 from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.selectors import CalibratedSelector, FittedSelectors
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
-from thresher.entities.training.heads import Head, best_agreement
 from thresher.entities.training.loop import Corpus, steps_per_epoch, train
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
 from thresher.errors import InputError
-from thresher.gates.distributed import ProcessGroup, these
+from thresher.gates.distributed import ProcessGroup, current_processes
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import Units, cache_vectors, sentence_starts
@@ -38,18 +38,6 @@ _ROWS = 65_536  # vectors scored at a time
 _SAVED_EVERY = 60.0  # seconds between two states of a long epoch
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """What fitting found out. Of the heads, number `entity` finds entities."""
-
-    heads: tuple[Head, ...]
-    entity: int
-    ordinary: frozenset[str] | None
-    not_names: frozenset[str]
-    dates: frozenset[str] | None
-    reports: tuple[EpochReport, ...]
-
-
 def fit_selector(
     sentences: Sequence[Sequence[str]],
     encoder: Encoder,
@@ -59,7 +47,7 @@ def fit_selector(
     work: Path,
     resume: bool = False,
     progress: ProgressReporter,
-) -> Fitted:
+) -> FittedSelectors:
     """Learn gates from raw sentences; `work` holds what a stopped run goes on from.
 
     ProcessGroup that were started together share the encoding, and end with the same gates.
@@ -70,13 +58,13 @@ def fit_selector(
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
     units = Units.of(settings.features, encoder, sentences)
-    processes = these()
+    processes = current_processes()
     vectors = _vectors(
         encoder, sentences, settings.features, units, work, mark, resume, progress, processes
     )
     corpus = Corpus(sentences, vectors, raw.prior[units.word], units)
-    selectors, reports = _train(encoder, corpus, settings, work, mark, resume, progress, processes)
-    return conclude(raw, corpus, selectors, reports, encoder.device)
+    selectors = _train(encoder, corpus, settings, work, mark, resume, progress, processes)
+    return calibrate_selectors(raw, corpus, selectors, encoder.device)
 
 
 def check_enough(sentences: Sequence[Sequence[str]], progress: ProgressReporter) -> None:
@@ -94,13 +82,12 @@ def check_enough(sentences: Sequence[Sequence[str]], progress: ProgressReporter)
         )
 
 
-def conclude(
+def calibrate_selectors(
     raw: RawText,
     corpus: Corpus,
     selectors: Sequence[Selector],
-    reports: Sequence[EpochReport],
     device: torch.device,
-) -> Fitted:
+) -> FittedSelectors:
     """Trained selectors with their trust and thresholds, all as they will be saved."""
     if raw.rate is not None:
         possible = np.flatnonzero(raw.seen.possible[corpus.units.word])
@@ -109,11 +96,30 @@ def conclude(
     saved = [selector.half().float() for selector in selectors]
     gates = [corpus.units.largest(gate_scores(each, corpus.vectors, device)) for each in saved]
     heads = tuple(
-        Head.judged(each, gate, raw.sentences, raw.seen, not_names=raw.not_names)
+        CalibratedSelector.calibrate(each, gate, raw.sentences, raw.seen, not_names=raw.not_names)
         for each, gate in zip(saved, gates, strict=True)
     )
     entity = best_agreement(gates, raw.judge()) if len(heads) > 1 else 0
-    return Fitted(heads, entity, raw.ordinary, raw.not_names, raw.dates, tuple(reports))
+    return FittedSelectors(heads, entity, raw.ordinary, raw.not_names, raw.dates)
+
+
+def best_agreement(gates: Sequence[Scores], prior: NDArray[np.float32]) -> int:
+    """Return the index of the selector whose gates agree best with the prior.
+
+    Agreement is measured as in the objective: the binary cross-entropy of P(open) to the prior,
+    over the words for which the prior gives a probability. Without such words the first is chosen.
+
+    gates: for each selector (words,)   prior: (words,), NaN where it gives no probability
+    """
+    known = ~np.isnan(prior)
+    if not known.any():
+        return 0
+    return int(np.argmin([_cross_entropy(each[known], prior[known]) for each in gates]))
+
+
+def _cross_entropy(gate: Scores, prior: NDArray[np.float32]) -> float:
+    p = np.clip(gate.astype(np.float64), 1e-6, 1 - 1e-6)
+    return float(-(prior * np.log(p) + (1 - prior) * np.log1p(-p)).mean())
 
 
 def long_enough(settings: EntitySettings, sentences: int, *, alone: bool = False) -> EntitySettings:
@@ -200,12 +206,12 @@ def _train(
     resume: bool,
     progress: ProgressReporter,
     processes: ProcessGroup,
-) -> tuple[list[Selector], list[EpochReport]]:
+) -> list[Selector]:
     path = work / "checkpoint.safetensors"
     state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
     if resume:
         load_checkpoint(path, state, mark)
-    elif processes.first:
+    elif processes.is_main:
         path.unlink(missing_ok=True)  # of another run in the same place
     steps = steps_per_epoch(len(corpus.sentences), settings)
     count = progress.stage("learning", settings.epochs * steps)
@@ -214,7 +220,7 @@ def _train(
     saved = [time.monotonic()]
 
     def save() -> None:
-        if processes.first:
+        if processes.is_main:
             save_checkpoint(path, state, mark)
             saved[0] = time.monotonic()
 
@@ -229,7 +235,7 @@ def _train(
         reports.append(report)
         save()
 
-    selectors = train(
+    return train(
         state,
         encoder,
         corpus,
@@ -238,7 +244,6 @@ def _train(
         after_epoch=after_epoch,
         processes=processes,
     )
-    return selectors, reports
 
 
 def _fingerprint(

@@ -14,7 +14,7 @@ from thresher.encoders.protocol import Encoder, TokenBatch
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, Terms, TrainingState
 from thresher.errors import InputError
-from thresher.gates.distributed import ALONE, ProcessGroup
+from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.objective import (
     agreement,
     continuity,
@@ -61,7 +61,7 @@ def train(
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
-    processes: ProcessGroup = ALONE,
+    processes: ProcessGroup = SINGLE_PROCESS,
 ) -> list[Selector]:
     """Run the epochs that the state has not seen yet; the state is changed in place.
 
@@ -104,7 +104,7 @@ def _run_epoch(
         loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
         state.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        processes.average(
+        processes.average_gradients(
             each for group in state.optimizer.param_groups for each in group["params"]
         )
         state.optimizer.step()

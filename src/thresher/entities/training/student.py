@@ -11,13 +11,13 @@ from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import CREDITS
+from thresher.entities.selectors import CalibratedSelector
 from thresher.entities.training.distillation import (
     DistillationSettings,
     Student,
     steps_per_epoch,
     teach,
 )
-from thresher.entities.training.heads import Head
 from thresher.gates.features import Features
 from thresher.progress import ProgressReporter
 
@@ -46,7 +46,9 @@ def distilled(
         student = student.as_saved()
     seen = model.observer(sentences)
     own = _gates(student, sentences)
-    head = Head.judged(student.selector, own, sentences, seen, not_names=model.not_names)
+    head = CalibratedSelector.calibrate(
+        student.selector, own, sentences, seen, not_names=model.not_names
+    )
     return FinderModel(
         encoder=student.encoder.name,
         layer=student.encoder.layer,

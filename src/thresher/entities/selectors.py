@@ -1,0 +1,66 @@
+"""Selectors with what is needed to find spans with them: signal weights and a threshold."""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from thresher.entities.finding.decoding import best_threshold, candidates
+from thresher.entities.finding.signal_weights import Scores, SignalWeights
+from thresher.entities.finding.signals import WordSignals
+from thresher.gates.selector import Selector
+from thresher.gates.word_vectors import sentence_starts
+
+
+@dataclass(frozen=True)
+class CalibratedSelector:
+    """A selector, the weights of the other word signals beside its gates, and a threshold."""
+
+    selector: Selector
+    signal_weights: SignalWeights
+    threshold: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold lies in [0, 1], not {self.threshold}")
+
+    @classmethod
+    def calibrate(
+        cls,
+        selector: Selector,
+        gate: Scores,
+        sentences: Sequence[Sequence[str]],
+        signals: WordSignals,
+        *,
+        not_names: Set[str],
+    ) -> "CalibratedSelector":
+        """Estimate the signal weights and the threshold from the gates on raw text.
+
+        gate: (words,), P(open) of every word of the sentences   signals: the other word signals
+        """
+        weights = SignalWeights.estimate(gate, signals)
+        scores = weights.combine(gate, signals)
+        found = [
+            candidate.score
+            for words, (start, end) in zip(
+                sentences, pairwise(sentence_starts(sentences).tolist()), strict=True
+            )
+            for candidate in candidates(words, scores[start:end], not_names=not_names)
+        ]
+        return cls(selector, weights, best_threshold(found))
+
+
+@dataclass(frozen=True)
+class FittedSelectors:
+    """Trained selectors, and the word lists that finding needs beside them.
+
+    entity: the index of the selector that finds entities
+    ordinary: words of the training text that are not bursty; None if repetition is no signal
+    not_names: words that are never part of an entity, case-folded
+    dates: words of dates in the training text; None if dates are not entities
+    """
+
+    heads: tuple[CalibratedSelector, ...]
+    entity: int
+    ordinary: frozenset[str] | None
+    not_names: frozenset[str]
+    dates: frozenset[str] | None
