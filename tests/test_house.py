@@ -22,8 +22,8 @@ FORBIDDEN = {
 }
 # Modules beside the rooms that every room may use.
 GROUND = {
-    *("atomic_files", "checkpoint_files", "errors", "hardware_support", "lazy_exports"),
-    *("model_folder", "progress", "renamed_arguments", "validation"),
+    *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
+    *("lazy_exports", "model_folder", "progress", "renamed_arguments", "validation"),
 }
 
 

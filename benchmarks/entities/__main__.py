@@ -25,7 +25,7 @@ from thresher.entities.evaluation import (
     word_average_precision,
     word_counts,
 )
-from thresher.entities.finding.decoding import candidates
+from thresher.entities.finding.decoding import decode
 from thresher.entities.model import FinderModel
 from thresher.entities.training.fit import gate_scores
 from thresher.gates.word_vectors import batches_by_length, encode_words, sentence_starts
@@ -47,11 +47,9 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
 def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
     """What a finder does on one set; the gates are those of its words in any case."""
     seen = model.observer(data.sentences)
-    scores = np.split(model.trust.combine(gates, seen), sentence_starts(data.sentences)[1:-1])
-    found = [
-        candidates(words, row, not_names=model.not_names)
-        for words, row in zip(data.sentences, scores, strict=True)
-    ]
+    combined = model.trust.combine(gates, seen)
+    scores = np.split(combined, sentence_starts(data.sentences)[1:-1])
+    found = list(decode(data.sentences, combined, not_names=model.not_names))
     spans = span_counts(data.spans, found, threshold=model.threshold)
     words = word_counts(data.spans, scores)
     reliability = calibration(data.spans, found)

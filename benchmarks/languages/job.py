@@ -86,7 +86,7 @@ class Job:
             ),
         )
         seconds = time.perf_counter() - started
-        raw = finder.read(raw_sentences(self.language)[-THRESHOLD_SENTENCES:])
+        raw = finder.score_sentences(raw_sentences(self.language)[-THRESHOLD_SENTENCES:])
         threshold = best_threshold(np.concatenate([each.scores for each in raw]).tolist())
         report = gold_sentences(self.language, "dev")
         return {
@@ -129,7 +129,7 @@ def _finished(path: Path) -> bool:
 
 def _finder_figures(finder: EntityFinder, data: Gold, threshold: float) -> dict[str, float]:
     """Return word figures at `threshold`, and span F1 at the finder's own threshold."""
-    readings = finder.read(data.sentences)
+    readings = finder.score_sentences(data.sentences)
     scores = [each.scores for each in readings]
     found = [each.found(finder.threshold) for each in readings]
     words = word_counts(data.spans, scores, threshold=threshold)

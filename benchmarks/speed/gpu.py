@@ -51,7 +51,7 @@ def measure(model: str, device: str) -> dict[str, int]:
         "sentences and words": lambda: [segment(text) for text in texts],
         "tokens": lambda: [finder.encoder.batch(each) for each in groups],
         "gates": lambda: finder.gate_scores(sentences),
-        "views and decoding": lambda: finder.readings(sentences, gates),
+        "views and decoding": lambda: finder.score_gates(sentences, gates),
         "find": lambda: list(finder.find_all(texts)),
     }
     with torch.inference_mode():

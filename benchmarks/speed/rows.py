@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from benchmarks.data import ALL_RESULTS, REPORT, Gold, read_gold
@@ -14,7 +13,7 @@ from thresher.encoders.protocol import WordEncoder
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
-from thresher.entities.finding.decoding import Candidate, candidates
+from thresher.entities.finding.decoding import Candidate, decode
 from thresher.gates.word_vectors import batches_in_order
 from thresher.text.sentences import segment
 
@@ -136,11 +135,9 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
     for _ in range(3):
         clock[0] = time.process_time()
         seen = finder.model.observer(sentences)
-        scores = finder.model.trust.combine(np.concatenate(gates), seen)
+        scores = finder.model.trust.combine(gates, seen)
         done("views")
-        rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
-        for words, row in zip(sentences, rows, strict=True):
-            candidates(words, row, not_names=not_names)
+        list(decode(sentences, scores, not_names=not_names))
         done("decoding")
     whole = sum(taken.values())
     return {step: round(seconds / whole, 3) for step, seconds in taken.items()}

@@ -27,7 +27,7 @@ from benchmarks.variants.rows import BASELINES, ROWS, Row
 from benchmarks.variants.vectors import encode_once, load_encoded
 from thresher.encoders import Encoder
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.text_finder import Document
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import calibrate_selectors, long_enough
@@ -68,7 +68,7 @@ class Bench:
     results: Path
     models: Path
     work: Path
-    sentences: Document
+    sentences: SplitText
     sets: list[Gold]
     raw: dict[tuple[str, ...], RawText]
     code: str

@@ -8,7 +8,8 @@ from benchmarks.data import Gold
 from benchmarks.variants.vectors import Encoded
 from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.text_finder import Reading, TextFinder
+from thresher.entities.finding.scored_text import ScoredSentence
+from thresher.entities.finding.text_finder import TextFinder
 from thresher.entities.training.fit import gate_scores
 from thresher.gates.word_vectors import sentence_starts
 
@@ -18,7 +19,7 @@ RECALLS = np.linspace(0.02, 1, 50)
 Figures = dict[str, object]
 
 
-def figures(readings: Sequence[Reading], data: Gold, threshold: float) -> Figures:
+def figures(readings: Sequence[ScoredSentence], data: Gold, threshold: float) -> Figures:
     """Word AP, span F1 and the curve of word precision over recall."""
     scores = [each.scores for each in readings]
     spans = span_counts(data.spans, [each.candidates for each in readings], threshold=threshold)
@@ -51,16 +52,15 @@ def finder_figures(finder: EntityFinder, data: Gold, vectors: Encoded) -> dict[s
     gates = vectors.units.largest(
         gate_scores(finder.model.selector, vectors.vectors, finder.encoder.device)
     )
-    rows = np.split(gates, sentence_starts(data.sentences)[1:-1])
     return {
-        case: figures(finder.readings(each.sentences, rows), each, finder.threshold)
+        case: figures(finder.score_gates(each.sentences, gates), each, finder.threshold)
         for case, each in (("cased", data), ("lower", data.lowered()))
     }
 
 
 def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
     return {
-        case: figures(baseline.read(each.sentences), each, baseline.threshold)
+        case: figures(baseline.score_sentences(each.sentences), each, baseline.threshold)
         for case, each in (("cased", data), ("lower", data.lowered()))
     }
 
@@ -80,7 +80,7 @@ def example_gates(finder: EntityFinder) -> dict[str, object]:
     """P(open) of the words of one sentence, by each selector."""
     rows = []
     for number in range(1, len(finder.model.heads) + 1):
-        (row,) = finder.with_selector(number).gate_scores([EXAMPLE])
+        row = finder.with_selector(number).gate_scores([EXAMPLE])
         rows.append([round(float(each), 4) for each in row])
     return {"words": EXAMPLE, "gates": rows}
 

@@ -9,6 +9,7 @@ The tagger serves this analysis alone: nothing is trained or chosen by it. Reads
 import argparse
 import json
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 from benchmarks.data import TUNE, read_gold
@@ -41,11 +42,10 @@ def selectors_of(
         opened: Counter[str] = Counter()
         kinds: Counter[str] = Counter()
         scores = finder.with_selector(number).gate_scores(sentences)
-        for sentence, row_tags, gates in zip(sentences, tags, scores, strict=True):
-            for word, tag, gate in zip(sentence, row_tags, gates, strict=True):
-                if gate > 0.5:
-                    opened[word.casefold()] += 1
-                    kinds[tag] += 1
+        for word, tag, gate in zip(chain(*sentences), chain(*tags), scores, strict=True):
+            if gate > 0.5:
+                opened[word.casefold()] += 1
+                kinds[tag] += 1
         found.append(
             {
                 "row": row,

@@ -28,7 +28,7 @@ from benchmarks.entities.peers import (
 from benchmarks.variants.jobs import Job, code_version
 from benchmarks.variants.measure import figures
 from benchmarks.variants.results import RESULTS
-from thresher.entities.finding.text_finder import Reading
+from thresher.entities.finding.scored_text import ScoredSentence
 
 Finder = Callable[[Gold], Found]
 
@@ -57,14 +57,14 @@ PEERS = {
 }
 
 
-def peer_readings(data: Gold, found: Found) -> list[Reading]:
+def peer_readings(data: Gold, found: Found) -> list[ScoredSentence]:
     """Words in a span score 1, the others 0: such peers give no scores of words."""
     readings = []
     for words, spans in zip(data.sentences, found, strict=True):
         scores = np.zeros(len(words), dtype=np.float32)
         for each in spans:
             scores[each.start : each.end] = 1
-        readings.append(Reading(words, scores, spans))
+        readings.append(ScoredSentence(words, scores, spans))
     return readings
 
 

@@ -12,7 +12,7 @@ from thresher.entities.baselines import (
     leave_one_out_scores,
     rarity_scores,
 )
-from thresher.entities.finding.text_finder import Document
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.settings import EntitySettings
 from thresher.gates.variants import DualModels, FourierFilter
@@ -83,11 +83,11 @@ ROWS = {
 }
 
 
-def _at_rate(scores: Any, sentences: Document) -> Baseline:
+def _at_rate(scores: Any, sentences: SplitText) -> Baseline:
     return Baseline(scores).at_rate(sentences[:: max(1, len(sentences) // 500)], BASELINE_RATE)
 
 
-BASELINES: dict[str, Callable[[Encoder, Document], Baseline]] = {
+BASELINES: dict[str, Callable[[Encoder, SplitText], Baseline]] = {
     "capitalised runs": lambda encoder, sentences: Baseline(capital_scores),
     "inverse document frequency": lambda encoder, sentences: _at_rate(
         rarity_scores(sentences), sentences

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from thresher.encoders import Encoder
-from thresher.entities.finding.text_finder import Document
+from thresher.entities.finding.text_finder import SplitText
 from thresher.gates.features import Features
 from thresher.gates.word_vectors import Units, cache_vectors
 
@@ -20,14 +20,14 @@ class Encoded:
     seconds: how long encoding took
     """
 
-    sentences: Document
+    sentences: SplitText
     vectors: np.ndarray
     units: Units
     seconds: float
 
 
 def encode_once(
-    encoder: Encoder, name: str, sentences: Document, features: Features, work: Path
+    encoder: Encoder, name: str, sentences: SplitText, features: Features, work: Path
 ) -> None:
     """Save vectors and units in the folder `work`; the JSON, written last, marks completion."""
     path = _path(work, name, features)
@@ -41,7 +41,7 @@ def encode_once(
     path.with_suffix(".json").write_text(json.dumps(seconds), encoding="utf-8")
 
 
-def load_encoded(name: str, sentences: Document, features: Features, work: Path) -> Encoded:
+def load_encoded(name: str, sentences: SplitText, features: Features, work: Path) -> Encoded:
     """Load what `encode_once` saved."""
     path = _path(work, name, features)
     arrays = np.load(path.with_suffix(".npz"))

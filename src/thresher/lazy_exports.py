@@ -4,10 +4,11 @@ Importing torch takes a second, so `import thresher` and `thresher --help` must 
 """
 
 import sys
-import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
+
+from thresher.deprecation import warn_renamed
 
 
 def lazy_exports(
@@ -23,8 +24,7 @@ def lazy_exports(
     def get_attribute(name: str) -> Any:
         if name in old_names:
             new_name = old_names[name]
-            message = f"{package}.{name} was renamed to {new_name}; the old name will be removed"
-            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            warn_renamed(f"{package}.{name}", new_name)
             return get_attribute(new_name)
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -40,7 +40,7 @@ def test_every_baseline_reads_texts_as_the_finder_does(minilm):
             assert text[span.start : span.end] == span.text
             assert 0 <= span.score <= 1
         assert [len(row) for row in baseline.find_words(TEXT)][2] == 0
-        assert [len(each.scores) for each in baseline.read(TEXT)] == [6, 2, 0, 1]
+        assert [len(each.scores) for each in baseline.score_sentences(TEXT)] == [6, 2, 0, 1]
 
 
 def test_capitalised_runs_are_found_but_not_a_lone_first_word():
@@ -106,7 +106,9 @@ def test_each_word_is_masked_in_every_window_of_a_copy_of_its_sentence():
 
 def test_words_without_letters_are_never_selected(minilm):
     for score in (leave_one_out_scores(minilm, gates_at="pool"), attention_scores(minilm)):
-        reading = Baseline(score, threshold=0.0).read([["It", "rained", ",", "1903", "."]])[0]
+        reading = Baseline(score, threshold=0.0).score_sentences(
+            [["It", "rained", ",", "1903", "."]]
+        )[0]
         assert reading.scores[2:].tolist() == [0, 0, 0]
         assert all(each.end <= 2 for each in reading.candidates)
 

@@ -60,5 +60,5 @@ def test_on_a_cpu_the_built_in_model_reads_in_eight_bits_unless_told_to_be_exact
     fast = EntityFinder.default(device="cpu")
     exact = EntityFinder.default(device="cpu", exact=True)
     assert fast.find_words(sentences)[0][0].start == exact.find_words(sentences)[0][0].start == 1
-    difference = np.abs(fast.gate_scores(sentences)[0] - exact.gate_scores(sentences)[0])
+    difference = np.abs(fast.gate_scores(sentences[:1]) - exact.gate_scores(sentences[:1]))
     assert 0 < difference.max() < 0.05

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from thresher.entities import finder as finder_module
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding import text_finder as reading
+from thresher.entities.finding import text_finder
 from thresher.errors import InputError
 
 
@@ -66,18 +66,56 @@ def test_many_texts_give_what_each_gives_alone(english):
         assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-3)
 
 
-def test_documents_read_together_are_each_read_by_itself(english):
-    """The second repeats a rare word of the first, which must not count as a repetition."""
-    documents = [[["Zorblatt", "left", "."]], [], [["the", "zorblatt", "left", "."], ["So", "."]]]
-    together = english.read_all(documents)
-    assert [len(readings) for readings in together] == [1, 0, 2]
-    for document, readings in zip(documents, together, strict=True):
-        for each, alone in zip(readings, english.read(document), strict=True):
-            np.testing.assert_allclose(each.scores, alone.scores, atol=1e-3)
+def test_texts_scored_together_get_the_scores_of_each_alone(english):
+    """The last repeats a rare word of the first, which must not count as a repetition."""
+    texts = ["Zorblatt left.", "", "The zorblatt left. So."]
+    together = list(english.score_texts(texts))
+    assert [each.text for each in together] == texts
+    assert [len(each.scored_sentences) for each in together] == [1, 0, 2]
+    for scored in together:
+        split = [sentence.texts for sentence in scored.sentences]
+        alone = english.score_sentences(split)
+        for one, other in zip(scored.scored_sentences, alone, strict=True):
+            assert one.words == other.words
+            np.testing.assert_allclose(one.scores, other.scores, atol=1e-3)
+
+
+def test_the_spans_of_a_scored_text_are_those_that_find_returns(english):
+    text = "Ada Lovelace lived in London. Oslo is in Norway."
+    (scored,) = english.score_texts([text])
+    for threshold in (0.0, 0.4):
+        assert scored.spans(threshold) == english.find(text, threshold=threshold)
+
+
+def test_a_long_text_is_scored_in_groups_of_sentences(english, monkeypatch):
+    monkeypatch.setattr(text_finder, "SENTENCES_PER_GROUP", 2)
+    sentences = [["Ada", "left", "."], ["So", "."], ["Oslo", "is", "far", "."]]
+    scored = list(english.score_long_text(iter(sentences)))
+    expected = english.score_sentences(sentences[:2]) + english.score_sentences(sentences[2:])
+    assert [each.words for each in scored] == sentences
+    for one, other in zip(scored, expected, strict=True):
+        np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_old_names_of_scoring_methods_still_work(english):
+    sentences = [["Ada", "left", "."], ["So", "."]]
+    expected = english.score_sentences(sentences)
+    gates = english.gate_scores(sentences)
+    with pytest.warns(DeprecationWarning, match="renamed to score_sentences"):
+        old = [english.read(sentences)]
+    with pytest.warns(DeprecationWarning, match="renamed to score_sentences"):
+        old += english.read_all([sentences])
+    with pytest.warns(DeprecationWarning, match="renamed to score_gates"):
+        old.append(english.readings(sentences, [gates[:3], gates[3:]]))
+    for scored in old:
+        for one, other in zip(scored, expected, strict=True):
+            np.testing.assert_array_equal(one.scores, other.scores)
+    with pytest.warns(DeprecationWarning, match="renamed to ScoredSentence"):
+        assert isinstance(expected[0], finder_module.Reading)
 
 
 def test_find_all_is_lazy(english, monkeypatch):
-    monkeypatch.setattr(reading, "_WORDS_TOGETHER", 100)
+    monkeypatch.setattr(text_finder, "_WORDS_PER_GROUP", 100)
 
     def endless():
         while True:
@@ -115,7 +153,7 @@ def test_a_mask_can_be_sampled(english):
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan")])
 def test_a_threshold_out_of_range_is_refused(english, threshold):
-    with pytest.raises(InputError, match=r"a threshold lies in \[0, 1\]"):
+    with pytest.raises(InputError, match=r"`threshold` must be between 0 and 1"):
         english.find_words([["Paris"]], threshold=threshold)
 
 
@@ -130,7 +168,7 @@ def test_a_string_is_no_list_of_texts_or_words(english):
 
 @pytest.mark.parametrize("text", [None, float("nan"), b"Oslo"])
 def test_a_text_that_is_no_string_is_told(english, text):
-    with pytest.raises(InputError, match=f"a text is a string; got {type(text).__name__}"):
+    with pytest.raises(InputError, match=f"a text must be a string, got {type(text).__name__}"):
         english.find(text)
 
 

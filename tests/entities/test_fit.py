@@ -67,7 +67,7 @@ def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
     fitted.save(tmp_path / "model")
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: fitted.encoder)
     again = EntityFinder.load(tmp_path / "model")
-    before, after = (each.read(sentences(5)) for each in (fitted, again))
+    before, after = (each.score_sentences(sentences(5)) for each in (fitted, again))
     for left, right in zip(before, after, strict=True):
         assert np.array_equal(left.scores, right.scores)
         assert left.candidates == right.candidates
@@ -91,8 +91,10 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
     again = EntityFinder.load(tmp_path / "model")
     assert (again.model.ordinary, again.model.dates) == (None, {"may", "it"})
     words = [["Elena", "came", "in", "May", "2018"]]
-    np.testing.assert_array_equal(again.read(words)[0].scores, dated.read(words)[0].scores)
-    assert dated.read(words)[0].scores[4] > 0
+    np.testing.assert_array_equal(
+        again.score_sentences(words)[0].scores, dated.score_sentences(words)[0].scores
+    )
+    assert dated.score_sentences(words)[0].scores[4] > 0
 
 
 def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_path):
@@ -105,7 +107,7 @@ def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_p
     finder.save(tmp_path / "model")
     again = EntityFinder.load(tmp_path / "model", device="cpu")
     exact = EntityFinder.load(tmp_path / "model", device="cpu", exact=True)
-    of_all = [np.concatenate(each.gate_scores(sentences(20))) for each in (finder, again, exact)]
+    of_all = [each.gate_scores(sentences(20)) for each in (finder, again, exact)]
     np.testing.assert_array_equal(of_all[0], of_all[1])
     difference = np.abs(of_all[0] - of_all[2]).max()
     assert 0 < difference < 0.05 if int8_supported() else difference == 0
@@ -142,7 +144,7 @@ def test_gates_that_learned_from_known_names_alone_are_open_at_the_rate_of_entit
     for names in (["ከበደ"], []):
         beliefs = PriorKnowledge(priors=("burstiness",), names=frozenset(names))
         finder = EntityFinder.fit_words(text, encoder=tiny, settings=settings, beliefs=beliefs)
-        gates.append(np.concatenate(finder.gate_scores(text)).mean())
+        gates.append(finder.gate_scores(text).mean())
     assert gates[0] == pytest.approx(0.3, abs=0.005)
     assert gates[1] != pytest.approx(0.3, abs=0.02)
 

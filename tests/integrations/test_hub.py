@@ -27,7 +27,7 @@ def no_network(monkeypatch):
 
 
 def scores(finder):
-    return finder.read(WORDS)[0].scores
+    return finder.score_sentences(WORDS)[0].scores
 
 
 def names_in(folder):

@@ -76,7 +76,7 @@ def test_offsets_can_be_those_of_javascript(client):
 def test_words_come_with_the_scores_that_the_finder_gives_them(client, finder):
     [found] = post(client, text=TEXT, words=True).json()["results"]
     sentences = segment(TEXT)
-    readings = finder.read([[word.text for word in each.words] for each in sentences])
+    readings = finder.score_sentences([[word.text for word in each.words] for each in sentences])
     for given, sentence, reading in zip(found["sentences"], sentences, readings, strict=True):
         assert (given["start"], given["end"]) == (sentence.start, sentence.end)
         assert [(w["start"], w["end"]) for w in given["words"]] == [

@@ -1,6 +1,6 @@
 """Documents in chunks, and what a finder finds in one; a chunk is what a process is sent."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
@@ -9,7 +9,8 @@ from thresher.text.annotations import Span
 from thresher.text.corpus import Document
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import EntityFinder, Reading
+    from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.scored_text import ScoredSentence
 
 CHARACTERS = 1 << 17  # of raw texts in a chunk: batches of good size, and soon done
 TOGETHER = 512  # sentences of a file that is already split, read as one text
@@ -45,15 +46,6 @@ def _of_like_size(documents: Iterable[Document]) -> Iterator[Chunk]:
         yield chunk
 
 
-def read_sentences(
-    finder: "EntityFinder", sentences: Iterable[Sequence[str]]
-) -> Iterator["Reading"]:
-    """The sentences of a text of any length that is already split, a few at a time."""
-    waiting = iter(sentences)
-    while group := list(islice(waiting, TOGETHER)):
-        yield from finder.read(group)
-
-
 @dataclass(frozen=True)
 class FindSpans:
     """The task of finding the entities of each document of a chunk.
@@ -86,15 +78,20 @@ class ReadWords:
 
     def __call__(
         self, finder: "EntityFinder", chunk: Chunk
-    ) -> list[tuple["Reading", list[tuple[int, int]]]]:
+    ) -> list[tuple["ScoredSentence", list[tuple[int, int]]]]:
         """Texts share batches and nothing else; those of a file already split are one text."""
-        texts = [chunk] if chunk[0].sentences else [[document] for document in chunk]
         least = finder.threshold if self.threshold is None else self.threshold
         return [
-            (reading, [(each.start, each.end) for each in reading.found(least)])
-            for readings in finder.read_all([list(sentences_of(text)) for text in texts])
-            for reading in readings
+            (scored, [(each.start, each.end) for each in scored.found(least)])
+            for scored in _scored(finder, chunk)
         ]
+
+
+def _scored(finder: "EntityFinder", chunk: Chunk) -> list["ScoredSentence"]:
+    if chunk[0].sentences is not None:
+        return finder.score_sentences(list(sentences_of(chunk)))
+    scored_texts = finder.score_texts(document.text for document in chunk)
+    return [sentence for text in scored_texts for sentence in text.scored_sentences]
 
 
 def sentences_of(documents: Iterable[Document]) -> Iterator[list[str]]:

@@ -19,8 +19,9 @@ from thresher.encoders.activation_checkpointing import encode_checkpointed
 from thresher.encoders.attention import AttentionEncoder
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
 from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.finding.text_finder import Document, Reading, TextFinder
+from thresher.entities.finding.text_finder import SplitText, TextFinder
 from thresher.entities.priors.casing import has_letters, is_address, is_capitalised
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
@@ -28,7 +29,7 @@ from thresher.gates.objective import GATES_AT
 from thresher.gates.word_vectors import batches_by_length
 from thresher.validation import require_choice, require_number
 
-Scorer = Callable[[Document], list[Scores]]
+Scorer = Callable[[SplitText], list[Scores]]
 _WORDS_PER_BATCH = 512
 
 
@@ -48,7 +49,7 @@ class Baseline(TextFinder):
         """Words that score at least this much are selected."""
         return self._least
 
-    def at_rate(self, sentences: Document, rate: float) -> "Baseline":
+    def at_rate(self, sentences: SplitText, rate: float) -> "Baseline":
         """The same rule with the threshold that selects this share of the words of raw text."""
         require_number("rate", rate, above=0, below=1)
         scores = np.concatenate([np.zeros(0, dtype=np.float32), *self._scores(sentences)])
@@ -56,16 +57,14 @@ class Baseline(TextFinder):
             raise InputError("a rate needs words to be a rate of; there are none")
         return Baseline(self.score, threshold=float(np.quantile(scores, 1 - rate)))
 
-    def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
         return [
-            [
-                Reading(words, scores, self._runs(scores))
-                for words, scores in zip(document, self._scores(document), strict=True)
-            ]
-            for document in documents
+            ScoredSentence(words, scores, self._runs(scores))
+            for sentences in texts
+            for words, scores in zip(sentences, self._scores(sentences), strict=True)
         ]
 
-    def _scores(self, document: Document) -> list[Scores]:
+    def _scores(self, document: SplitText) -> list[Scores]:
         letters = [np.array([has_letters(word) for word in words], bool) for words in document]
         return [
             np.where(own, row, 0).astype(np.float32)
@@ -81,12 +80,12 @@ class Baseline(TextFinder):
         ]
 
 
-def capital_scores(document: Document) -> list[Scores]:
+def capital_scores(document: SplitText) -> list[Scores]:
     """1 for a capitalised word, except the first of a sentence if the second has no capital."""
     return [_capitals(words) for words in document]
 
 
-def rarity_scores(sentences: Document) -> Scorer:
+def rarity_scores(sentences: SplitText) -> Scorer:
     """Inverse document frequency over raw text: log((N + 1)/(n + 1)) / log(N + 1).
 
     N is the number of its passages of 20 sentences, n of those with the word.
@@ -96,7 +95,7 @@ def rarity_scores(sentences: Document) -> Scorer:
         raise InputError("inverse document frequency needs raw text; there are no sentences")
     most = math.log(statistics.total_passages + 1)
 
-    def score(document: Document) -> list[Scores]:
+    def score(document: SplitText) -> list[Scores]:
         return [
             np.array(
                 [1 - math.log(statistics.passages[word.casefold()] + 1) / most for word in words],
@@ -141,7 +140,7 @@ def _capitals(words: Sequence[str]) -> Scores:
 def _by_batch(encoder: Encoder, score: Callable[[TokenBatch], Tensor]) -> Scorer:
     """Sentences of like length scored together, on the encoder's device."""
 
-    def scores(document: Document) -> list[Scores]:
+    def scores(document: SplitText) -> list[Scores]:
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(document)
         for indices in batches_by_length(document, words_per_batch=_WORDS_PER_BATCH):
             with torch.inference_mode():

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Self
 
@@ -11,15 +11,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from thresher.deprecation import warn_renamed
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import ENGLISH, folder_of
-from thresher.entities.finding.decoding import candidates
+from thresher.entities.finding.decoding import decode
+from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.finding.text_finder import Document, Reading, TextFinder, not_a_string
+from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
@@ -29,7 +31,8 @@ from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.student import distilled
 from thresher.errors import InputError
 from thresher.gates.distributed import current_processes
-from thresher.gates.word_vectors import Units, batches_in_order
+from thresher.gates.word_vectors import Units, batches_in_order, sentence_starts
+from thresher.lazy_exports import lazy_exports
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.sentences import segment
@@ -38,7 +41,12 @@ WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _READ_TOGETHER = 2048  # sentences that a teacher reads at a time
 _LOOKED_AT = 300  # sentences, about; ten would do to tell how large numbers get
 
-__all__ = ["EntityFinder", "Reading"]
+__all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
+__getattr__, _ = lazy_exports(
+    __name__,
+    {"ScoredSentence": "thresher.entities.finding.scored_text"},
+    renamed={"Reading": "ScoredSentence"},
+)
 
 
 class EntityFinder(TextFinder, HubModel):
@@ -87,7 +95,7 @@ class EntityFinder(TextFinder, HubModel):
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
-        whole = not_a_string(texts, "texts", "fit([text])")
+        whole = refuse_string(texts, "texts", "fit([text])")
         sentences = [sentence.texts for text in whole for sentence in segment(text)]
         return cls.fit_words(
             sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
@@ -96,7 +104,7 @@ class EntityFinder(TextFinder, HubModel):
     @classmethod
     def fit_words(
         cls,
-        sentences: Document,
+        sentences: SplitText,
         *,
         encoder: Encoder | str | None = None,
         settings: EntitySettings | None = None,
@@ -139,13 +147,13 @@ class EntityFinder(TextFinder, HubModel):
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """A finder with no transformer, many times faster, taught by this one on raw texts."""
-        whole = not_a_string(texts, "texts", "distill([text])")
+        whole = refuse_string(texts, "texts", "distill([text])")
         sentences = [sentence.texts for text in whole for sentence in segment(text)]
         return self.distill_words(sentences, settings=settings, progress=progress)
 
     def distill_words(
         self,
-        sentences: Document,
+        sentences: SplitText,
         *,
         settings: DistillationSettings | None = None,
         progress: ProgressReporter | None = None,
@@ -154,10 +162,10 @@ class EntityFinder(TextFinder, HubModel):
         told = progress or SilentProgress()
         check_enough(sentences, told)
         count = told.stage("reading", len(sentences))
-        gates: list[Scores] = []
+        gates = []
         for low in range(0, len(sentences), _READ_TOGETHER):
             group = sentences[low : low + _READ_TOGETHER]
-            gates += self.gate_scores(group)
+            gates += np.split(self.gate_scores(group), sentence_starts(group)[1:-1])
             count(len(group))
         model = distilled(
             self.model,
@@ -183,7 +191,7 @@ class EntityFinder(TextFinder, HubModel):
         """Write the model as a folder, whole or not at all."""
         self.model.write(Path(folder))
 
-    def gates(self, sentences: Document) -> KumaraswamyGate:
+    def gates(self, sentences: SplitText) -> KumaraswamyGate:
         """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask.
 
         Of every subword in turn, if the model was made with a gate for each.
@@ -193,48 +201,51 @@ class EntityFinder(TextFinder, HubModel):
             gates: KumaraswamyGate = self._selector(read)
         return gates
 
-    def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
-        """Documents share batches of like length; what is seen of a word is seen in its own."""
-        gates = self.gate_scores([words for each in documents for words in each])
-        readings = iter(self._readings(documents, gates))
-        return [list(islice(readings, len(each))) for each in documents]
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        sentences = list(chain.from_iterable(texts))
+        return self._score_gates(texts, sentences, self.gate_scores(sentences))
 
-    def readings(self, sentences: Document, gates: Sequence[Scores]) -> list[Reading]:
-        """`read` where P(open) of each word is known already, (words,) for each sentence."""
-        return self._readings([sentences], gates)
+    def score_gates(self, sentences: SplitText, gate_scores: Scores) -> list[ScoredSentence]:
+        """Return `score_sentences(sentences)`, given what `gate_scores(sentences)` returned."""
+        return self._score_gates([sentences], sentences, gate_scores)
 
-    def _readings(self, documents: Sequence[Document], gates: Sequence[Scores]) -> list[Reading]:
-        if not gates:
+    def _score_gates(
+        self, texts: Sequence[SplitText], sentences: SplitText, gate_scores: Scores
+    ) -> list[ScoredSentence]:
+        """Combine gates with the other signals and decode; `sentences` are those of all texts."""
+        if not sentences:
             return []
-        not_names = self.model.not_names
-        scores = self.model.trust.combine(
-            np.concatenate(gates), self.model.observer.of_texts(documents)
-        )
-        rows = np.split(scores, np.cumsum([len(row) for row in gates])[:-1])
-        every = (words for sentences in documents for words in sentences)
+        model = self.model
+        scores = model.trust.combine(gate_scores, model.observer.of_texts(texts))
+        bounds = pairwise(sentence_starts(sentences).tolist())
+        decoded = decode(sentences, scores, not_names=model.not_names)
         return [
-            Reading(words, row, candidates(words, row, not_names=not_names))
-            for words, row in zip(every, rows, strict=True)
+            ScoredSentence(words, scores[start:end], candidates)
+            for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)
         ]
 
-    def gate_scores(self, sentences: Document) -> list[Scores]:
-        """P(open) of each word, the largest of its subwords: (words,) for each sentence."""
+    def gate_scores(self, sentences: SplitText) -> Scores:
+        """Return P(open) of every word, with gates of subwords the largest of its own: (words,)."""
         most = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
-        batches = list(batches_in_order(sentences, words_per_batch=most))
-        # None of these is waited for, so that a GPU works while the next batch is made.
-        opened = [self.gates([sentences[i] for i in each]).prob_open() for each in batches]
-        rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(sentences)
-        for indices, values in zip(batches, opened, strict=True):
-            group = [sentences[i] for i in indices]
+        groups = [
+            sentences[each[0] : each[-1] + 1]
+            for each in batches_in_order(sentences, words_per_batch=most)
+        ]
+        # Start all batches before copying any result, so that a GPU never waits for the CPU.
+        opened = [self.gates(group).prob_open() for group in groups]
+        scores = [np.zeros(0, dtype=np.float32)]
+        for group, values in zip(groups, opened, strict=True):
             units = Units.of(self.model.features, self.encoder, group)
-            ends = np.cumsum([len(words) for words in group])
-            of_words = units.largest(to_cpu(values).numpy())
-            for i, row in zip(indices, np.split(of_words, ends[:-1]), strict=True):
-                rows[i] = row
-        return rows
+            scores.append(units.largest(to_cpu(values).numpy()))
+        return np.concatenate(scores)
+
+    def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:
+        """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
+        warn_renamed("readings", "score_gates, which takes one array")
+        return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
 
 
-def _input_ranges(encoder: Encoder, sentences: Document) -> dict[str, Tensor]:
+def _input_ranges(encoder: Encoder, sentences: SplitText) -> dict[str, Tensor]:
     """How large the encoder's numbers get on some of the sentences, if it can make use of that."""
     if not isinstance(encoder, Int8Encoder):
         return {}

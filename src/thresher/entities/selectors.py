@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise
 
-from thresher.entities.finding.decoding import best_threshold, candidates
+from thresher.entities.finding.decoding import best_threshold, decode
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
 from thresher.gates.selector import Selector
-from thresher.gates.word_vectors import sentence_starts
 
 
 @dataclass(frozen=True)
@@ -41,10 +39,8 @@ class CalibratedSelector:
         scores = weights.combine(gate, signals)
         found = [
             candidate.score
-            for words, (start, end) in zip(
-                sentences, pairwise(sentence_starts(sentences).tolist()), strict=True
-            )
-            for candidate in candidates(words, scores[start:end], not_names=not_names)
+            for candidates in decode(sentences, scores, not_names=not_names)
+            for candidate in candidates
         ]
         return cls(selector, weights, best_threshold(found))
 

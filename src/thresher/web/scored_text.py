@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.text_finder import Reading
+from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.text.annotations import Span
-from thresher.text.sentences import Sentence, segment
+from thresher.text.sentences import Sentence
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -18,7 +18,7 @@ class ReadText:
 
     text: str
     sentences: Sequence[Sentence]
-    readings: Sequence[Reading]
+    readings: Sequence[ScoredSentence]
 
     def spans(self, threshold: float) -> list[Span]:
         """Its entities, as `EntityFinder.find` gives them."""
@@ -31,6 +31,5 @@ class ReadText:
 
 def read_all(finder: "EntityFinder", texts: Sequence[str]) -> list[ReadText]:
     """Several texts, each by itself."""
-    split = [segment(text) for text in texts]
-    read = finder.read_all([[sentence.texts for sentence in each] for each in split])
-    return [ReadText(*each) for each in zip(texts, split, read, strict=True)]
+    scored = finder.score_texts(texts)
+    return [ReadText(each.text, each.sentences, each.scored_sentences) for each in scored]

@@ -99,7 +99,7 @@ def test_conll_comes_back_sentence_for_sentence_and_word_for_word(run, split_wor
 
     found = finder.find_words(sentences)
     for block, entities, scores in zip(
-        rows, found, [each.scores for each in finder.read(sentences)], strict=True
+        rows, found, [each.scores for each in finder.score_sentences(sentences)], strict=True
     ):
         expected = ["O"] * len(block)
         for entity in entities:

@@ -23,16 +23,16 @@ def scored_sentences(draw):
     words = draw(st.lists(st.sampled_from(PLAIN + TRIMMED), max_size=12))
     score = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]) | st.floats(0, 1, width=32)
     scores = draw(st.lists(score, min_size=len(words), max_size=len(words)))
-    return words, np.array(scores, dtype=np.float32)
+    return words, scores
 
 
 def decode(sentence, *scores):
-    found = candidates(sentence.split(), np.array(scores, np.float32), not_names=TITLES)
+    found = candidates(sentence.split(), scores, not_names=TITLES)
     return [(each.start, each.end) for each in found]
 
 
 def score_of(sentence, *scores):
-    (found,) = candidates(sentence.split(), np.array(scores, np.float32), not_names=TITLES)
+    (found,) = candidates(sentence.split(), scores, not_names=TITLES)
     return found.score
 
 
@@ -147,7 +147,7 @@ def test_edges_are_trimmed_whatever_their_score(sentence, expected):
 
 
 def test_without_words_known_not_to_be_names_these_are_not_trimmed():
-    found = candidates(["Dr", "Anna"], np.array([0.9, 0.9], np.float32))
+    found = candidates(["Dr", "Anna"], [0.9, 0.9])
     assert [(each.start, each.end) for each in found] == [(0, 2)]
 
 
@@ -166,12 +166,12 @@ def test_a_doubtful_neighbour_makes_the_bounds_of_a_span_doubtful(scores):
 
 
 def test_of_no_words_there_are_no_candidates():
-    assert candidates([], np.zeros(0, dtype=np.float32)) == []
+    assert candidates([], []) == []
 
 
 def test_scores_must_be_one_per_word():
     with pytest.raises(ValueError, match="2 words, 3 scores"):
-        candidates(["a", "b"], np.zeros(3, dtype=np.float32))
+        candidates(["a", "b"], [0.0] * 3)
 
 
 # The threshold

@@ -32,7 +32,7 @@ def test_deeper_shades_are_stronger_gates(visit, finder):
     shades = visit.page.locator(".word").evaluate_all(
         "words => words.map((word) => Number(word.style.getPropertyValue('--p')))"
     )
-    [reading] = finder.read([["Marie", "Curie", "left", "."]])
+    [reading] = finder.score_sentences([["Marie", "Curie", "left", "."]])
     assert shades == pytest.approx(reading.scores.tolist(), abs=1e-4)
 
 

@@ -51,6 +51,8 @@ def _selected_share(finder: "EntityFinder", sentences: Sentences) -> float:
     """Of the words of some sentences, spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
     scores = [
-        float(score) for row in (each.scores for each in finder.read(sample)) for score in row
+        float(score)
+        for row in (each.scores for each in finder.score_sentences(sample))
+        for score in row
     ]
     return sum(score >= finder.threshold for score in scores) / len(scores)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from thresher.bulk.chunks import read_sentences
 from thresher.entities.evaluation import (
     Calibration,
     Counts,
@@ -102,7 +101,7 @@ def measure(
     """What is found against what is tagged, with every word written some other way."""
     readings = []
     for text in gold.texts:
-        for reading in read_sentences(finder, (list(map(write, each.words)) for each in text)):
+        for reading in finder.score_long_text(list(map(write, each.words)) for each in text):
             readings.append(reading)
             count(1)
     spans = [each.spans for each in gold.sentences]

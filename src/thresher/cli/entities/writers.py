@@ -18,7 +18,7 @@ from thresher.text.records import JsonObject
 from thresher.text.sources import spoken_name
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import Reading
+    from thresher.entities.finding.scored_text import ScoredSentence
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Find:
         for reading, spans in self._readings():
             yield to_iob2(reading.words, spans)
 
-    def _readings(self) -> Iterator[tuple["Reading", list[tuple[int, int]]]]:
+    def _readings(self) -> Iterator[tuple["ScoredSentence", list[tuple[int, int]]]]:
         task = ReadWords(self.threshold)
         for _, read in self.finders.each(task, chunks(self.documents)):
             for reading, found in read:

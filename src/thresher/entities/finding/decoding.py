@@ -12,7 +12,7 @@ With p the probability of its best word, and those of the words just outside, it
 Of candidates beyond all doubt, four in five are entities to the letter of somebody's guideline.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -43,19 +43,36 @@ class Candidate:
         return Span(start, end, text[start:end], self.score)
 
 
+def decode(
+    sentences: Iterable[Sequence[str]], scores: Scores, *, not_names: Set[str] = frozenset()
+) -> Iterator[list[Candidate]]:
+    """Yield the candidates of each sentence.
+
+    scores: (words,), of the words of all sentences
+    """
+    values: list[float] = scores.tolist()  # Python floats are faster than arrays of a few numbers
+    end = 0
+    for words in sentences:
+        start, end = end, end + len(words)
+        yield candidates(words, values[start:end], not_names=not_names)
+    if end != len(values):
+        raise ValueError(f"there must be one score per word: {end} words, {len(values)} scores")
+
+
 def candidates(
-    words: Sequence[str], scores: Scores, *, not_names: Set[str] = frozenset()
+    words: Sequence[str], scores: Sequence[float], *, not_names: Set[str] = frozenset()
 ) -> list[Candidate]:
-    """The non-overlapping runs of a sentence that could be entities, from left to right."""
+    """Return the candidates of a sentence: non-overlapping, from left to right."""
     if len(words) != len(scores):
-        raise ValueError(f"one score per word: {len(words)} words, {len(scores)} scores")
-    plain: list[float] = scores.tolist()  # a sentence is short: arrays would only be slower
+        raise ValueError(
+            f"there must be one score per word: {len(words)} words, {len(scores)} scores"
+        )
     found = []
-    for run in _runs(words, [i for i, score in enumerate(plain) if score >= JOINS_ABOVE]):
+    for run in _runs(words, [i for i, score in enumerate(scores) if score >= JOINS_ABOVE]):
         start, end = _trimmed(words, *run, not_names)
         if start < end:
             start -= _has_own_article(words, start)
-            found.append(Candidate(start, end, _span_score(plain, start, end)))
+            found.append(Candidate(start, end, _span_score(scores, start, end)))
     return found
 
 

@@ -1,109 +1,125 @@
-"""What every finder does with texts, whatever scores their words."""
+"""The base class of finders: from texts to scored texts and spans, however words are scored."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 
+from thresher.deprecation import warn_renamed
 from thresher.entities.finding.decoding import Candidate
-from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.sentences import Sentence, segment
 
-_WORDS_TOGETHER = 20_000  # words of several texts that are read in common batches
+SENTENCES_PER_GROUP = 512
+_WORDS_PER_GROUP = 20_000  # texts are scored in groups of about this many words
 
-Document = Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A sentence, the probability of each word, and every candidate.
-
-    scores: (words,), the probability that each word belongs to an entity
-    """
-
-    words: Sequence[str]
-    scores: Scores
-    candidates: Sequence[Candidate]
-
-    def found(self, threshold: float) -> list[Candidate]:
-        """The candidates that are entities."""
-        return [each for each in self.candidates if each.score >= threshold]
+SplitText = Sequence[Sequence[str]]
+"""The sentences of one text, each a sequence of words."""
 
 
 class TextFinder(ABC):
-    """Finds spans in texts, given a way to read documents."""
+    """Finds spans in texts; a subclass scores words and gives the threshold."""
 
     @property
     @abstractmethod
     def threshold(self) -> float:
-        """Candidates that score at least this much are entities."""
+        """The smallest score of a candidate that counts as an entity."""
 
     @abstractmethod
-    def _read(self, documents: Sequence[Document]) -> list[list[Reading]]:
-        """The readings of the sentences of each document."""
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        """Score the sentences of all texts, one text after the other.
+
+        Texts may share batches, but the scores of one must not depend on the others.
+        """
 
     def find(self, text: str, *, threshold: float | None = None) -> list[Span]:
-        """The entities of a text, from left to right."""
+        """Return the entities of a text, from left to right."""
         return next(self.find_all([text], threshold=threshold))
 
     def find_all(
         self, texts: Iterable[str], *, threshold: float | None = None
     ) -> Iterator[list[Span]]:
-        """The entities of each text in turn. Lazy: texts are read a few at a time."""
-        least = self._threshold(threshold)
-        for group in _groups(not_a_string(texts, "texts", "find")):
-            read = self._read([[each.texts for each in sentences] for _, sentences in group])
-            for (text, sentences), readings in zip(group, read, strict=True):
-                yield [
-                    candidate.in_text(text, sentence)
-                    for sentence, reading in zip(sentences, readings, strict=True)
-                    for candidate in reading.found(least)
-                ]
+        """Yield the entities of each text. Lazy: texts are consumed a few at a time."""
+        min_score = self._checked_threshold(threshold)
+        for scored in self.score_texts(texts):
+            yield scored.spans(min_score)
 
     def find_words(
-        self, sentences: Document, *, threshold: float | None = None
+        self, sentences: SplitText, *, threshold: float | None = None
     ) -> list[list[Candidate]]:
-        """The entities of each sentence of one text that is already split, as ranges of words."""
-        least = self._threshold(threshold)
-        return [reading.found(least) for reading in self.read(sentences)]
+        """Return the entities of each sentence of one text that is already split into words."""
+        min_score = self._checked_threshold(threshold)
+        return [scored.found(min_score) for scored in self.score_sentences(sentences)]
 
-    def read(self, sentences: Document) -> list[Reading]:
-        """Every sentence of one text with the scores of its words and all its candidates."""
-        return self.read_all([sentences])[0]
+    def score_texts(self, texts: Iterable[str]) -> Iterator[ScoredText]:
+        """Yield every text with the scores of its words and all its candidates.
 
-    def read_all(self, documents: Sequence[Document]) -> list[list[Reading]]:
-        """`read` for several texts, which share batches and nothing else."""
-        if any(isinstance(words, str) for sentences in documents for words in sentences):
-            raise InputError("a sentence is a list of words, not a string; for a text use find")
-        return self._read(documents)
+        Lazy: texts are segmented and scored in groups of about 20,000 words.
+        """
+        for group in _grouped(refuse_string(texts, "texts", "find")):
+            scored = iter(self._score([[each.texts for each in split] for _, split in group]))
+            for text, split in group:
+                yield ScoredText(text, split, list(islice(scored, len(split))))
 
-    def _threshold(self, threshold: float | None) -> float:
+    def score_sentences(self, sentences: SplitText) -> list[ScoredSentence]:
+        """Return the scored sentences of one text that is already split into words."""
+        _check_split(sentences)
+        return self._score([sentences])
+
+    def score_long_text(self, sentences: Iterable[Sequence[str]]) -> Iterator[ScoredSentence]:
+        """Yield the scored sentences of a split text of any length.
+
+        Every 512 sentences are scored as a text of their own.
+        """
+        remaining = iter(sentences)
+        while group := list(islice(remaining, SENTENCES_PER_GROUP)):
+            yield from self.score_sentences(group)
+
+    def read(self, sentences: SplitText) -> list[ScoredSentence]:
+        """Return `score_sentences(sentences)`; deprecated."""
+        warn_renamed("read", "score_sentences")
+        return self.score_sentences(sentences)
+
+    def read_all(self, documents: Sequence[SplitText]) -> list[list[ScoredSentence]]:
+        """Return `score_sentences` of each text; deprecated."""
+        warn_renamed("read_all", "score_sentences, or score_texts for raw texts")
+        for sentences in documents:
+            _check_split(sentences)
+        scored = iter(self._score(documents))
+        return [list(islice(scored, len(sentences))) for sentences in documents]
+
+    def _checked_threshold(self, threshold: float | None) -> float:
         if threshold is None:
             return self.threshold
         if not 0 <= threshold <= 1:
-            raise InputError(f"a threshold lies in [0, 1]; got {threshold}")
+            raise InputError(f"`threshold` must be between 0 and 1, got {threshold}")
         return threshold
 
 
-def not_a_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
-    """Refuse one string where many are asked for: its characters would be taken for texts."""
+def refuse_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
+    """Return the texts; a single string is an error, since its characters would be the texts."""
     if isinstance(texts, str):
-        raise InputError(f"{name} are several strings; for a single one use {instead}")
+        raise InputError(f"`{name}` must be a list of strings; for one text use {instead}")
     return texts
 
 
-def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
-    """Texts with their sentences, as many together as make good batches."""
+def _check_split(sentences: SplitText) -> None:
+    if any(isinstance(words, str) for words in sentences):
+        raise InputError("a sentence must be a list of words, not a string; for a text use find")
+
+
+def _grouped(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
+    """Yield lists of texts with their sentences, each of about `_WORDS_PER_GROUP` words."""
     group: list[tuple[str, list[Sentence]]] = []
     words = 0
     for text in texts:
-        if not isinstance(text, str):  # a table's missing value, say
-            raise InputError(f"a text is a string; got {type(text).__name__} {text!r}")
+        if not isinstance(text, str):  # for example the missing value of a table
+            raise InputError(f"a text must be a string, got {type(text).__name__} {text!r}")
         sentences = segment(text)
         group.append((text, sentences))
         words += sum(len(sentence.texts) for sentence in sentences)
-        if words >= _WORDS_TOGETHER:
+        if words >= _WORDS_PER_GROUP:
             yield group
             group, words = [], 0
     if group:

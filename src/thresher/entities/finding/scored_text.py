@@ -1,0 +1,46 @@
+"""Texts with the scores of their words and their candidate spans: the output of scoring."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.signal_weights import Scores
+from thresher.text.annotations import Span
+from thresher.text.sentences import Sentence
+
+
+@dataclass(frozen=True)
+class ScoredSentence:
+    """A sentence with a score for every word, and all its candidate spans.
+
+    scores: (words,), the probability that each word belongs to an entity
+    candidates: whatever their score, from left to right
+    """
+
+    words: Sequence[str]
+    scores: Scores
+    candidates: Sequence[Candidate]
+
+    def found(self, threshold: float) -> list[Candidate]:
+        """Return the candidates that score at least the threshold."""
+        return [each for each in self.candidates if each.score >= threshold]
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """A text, its sentences with offsets, and the scores of each of them.
+
+    sentences, scored_sentences: of the same length and in the same order
+    """
+
+    text: str
+    sentences: Sequence[Sentence]
+    scored_sentences: Sequence[ScoredSentence]
+
+    def spans(self, threshold: float) -> list[Span]:
+        """Return the entities: candidates that score at least the threshold, as offsets."""
+        return [
+            candidate.in_text(self.text, sentence)
+            for sentence, scored in zip(self.sentences, self.scored_sentences, strict=True)
+            for candidate in scored.found(threshold)
+        ]
