@@ -1,4 +1,4 @@
-"""The section on the server of docs/results.md, from what `benchmarks.serve` measured."""
+"""The section of docs/results.md on the server, from the result of `benchmarks.serve`."""
 
 import json
 from collections.abc import Iterator
@@ -10,37 +10,41 @@ RESULT = ALL_RESULTS / "serve.json"
 
 
 def section() -> str:
-    """Markdown."""
+    """Return the section as Markdown."""
     if not RESULT.exists():
         return "## The server\n\nNot measured: `make bench-serve`.\n"
     measured = json.loads(RESULT.read_text(encoding="utf-8"))
     rows = "".join(f"| {name} | {figures} |\n" for name, figures in _rows(measured))
     return (
         f"## The server\n\n`make bench-serve`; {measured['cores']} cores, shared by the server and "
-        "its clients; the built-in model,\nasked as the page asks: every candidate and the score "
-        f"of every word.\n\n| | |\n|---|---|\n{rows}"
+        "its clients; built-in model.\nThe requests are those of the web page: they ask for all "
+        f"candidates and the score of every word.\n\n| | |\n|---|---|\n{rows}"
     )
 
 
 def _rows(measured: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    alone, load, full = measured["one_text"], measured["load"], measured["overfilled"]
+    one_text, load, burst = measured["one_text"], measured["load"], measured["overfilled"]
     yield (
-        f"a text of {alone['words']} words, nobody else asking",
-        f"median {alone['median']:.2f} s, worst {alone['worst']:.2f} s",
+        f"one text of {one_text['words']} words, no other requests",
+        f"median {one_text['median']:.2f} s, worst {one_text['worst']:.2f} s",
     )
     yield (
-        f"{load['clients']} clients, {load['words']} words each, for {load['seconds']:g} s",
-        f"{load['requests']:,} requests, {load['per_second']:g} a second; {_statuses(load)}",
+        f"{load['clients']} concurrent clients, {load['words']} words per request, "
+        f"for {load['seconds']:g} s",
+        f"{load['requests']:,} requests, {load['per_second']:g} per second; {_statuses(load)}",
     )
     yield (
-        "how long they waited",
+        "latency under that load",
         f"median {load['median']:.2f} s, p95 {load['p95']:.2f} s, p99 {load['p99']:.2f} s",
     )
     first, last = load["memory_first_third_mb"], load["memory_last_third_mb"]
-    yield "memory, first and last third of that time", f"{first:.0f} MB, {last:.0f} MB"
     yield (
-        f"{full['at_once']} requests in one moment",
-        f"{_statuses(full)}; the next one {full['afterwards']}",
+        "memory under that load, mean of the first and of the last third",
+        f"{first:.0f} MB, {last:.0f} MB",
+    )
+    yield (
+        f"{burst['at_once']} requests at once",
+        f"{_statuses(burst)}; the next request {burst['afterwards']}",
     )
 
 

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.cli import serve
-from thresher.web.app import MOST_BYTES, MOST_WAITING
+from thresher.web.app import MAX_BYTES, MAX_WAITING
 
 COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
 THRESHER = [sys.executable, "-c", COMMAND + "from thresher.cli import main; sys.exit(main())"]
@@ -121,8 +121,8 @@ def test_the_built_in_model_is_called_english(run, model, monkeypatch, options, 
 @pytest.mark.parametrize(
     ("options", "limits"),
     [
-        ([], {"most_bytes": MOST_BYTES, "most_waiting": MOST_WAITING}),
-        (["--most-bytes", 30, "--most-waiting", 2], {"most_bytes": 30, "most_waiting": 2}),
+        ([], {"max_bytes": MAX_BYTES, "max_waiting": MAX_WAITING}),
+        (["--most-bytes", 30, "--most-waiting", 2], {"max_bytes": 30, "max_waiting": 2}),
     ],
 )
 def test_limits_reach_the_server(run, model, monkeypatch, options, limits):

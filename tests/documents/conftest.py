@@ -22,7 +22,7 @@ from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 from thresher.text import to_label_studio
 from thresher.web.app import create_app
-from thresher.web.models import Shelf
+from thresher.web.models import ServedModels
 
 ROOT = Path(__file__).parents[2]
 
@@ -139,7 +139,7 @@ def _echoed(command: str) -> str:
 
 def _asked(address: str, option: str, body: str) -> Outcome:
     assert option == "--json"
-    client = TestClient(create_app(Shelf({"english": EntityFinder.default()})))
+    client = TestClient(create_app(ServedModels({"english": EntityFinder.default()})))
     answer = client.post(address.removeprefix("http://127.0.0.1:8000"), json=json.loads(body))
     return Outcome(0 if answer.is_success else 1, answer.text, "")
 

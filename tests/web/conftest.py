@@ -1,4 +1,4 @@
-"""A server over the built-in model, asked within the process."""
+"""A server with the built-in model, called within the process."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.web.app import create_app
-from thresher.web.models import Shelf
+from thresher.web.models import ServedModels
 
 
 @pytest.fixture(scope="session")
@@ -18,18 +18,18 @@ def finder(load_once) -> EntityFinder:
 
 
 @pytest.fixture(scope="session")
-def shelf(finder) -> Shelf:
-    return Shelf({"english": finder, "again": finder})
+def models(finder) -> ServedModels:
+    return ServedModels({"english": finder, "again": finder})
 
 
 @pytest.fixture(scope="session")
-def client(shelf) -> TestClient:
-    return TestClient(create_app(shelf, most_bytes=20_000), raise_server_exceptions=False)
+def client(models) -> TestClient:
+    return TestClient(create_app(models, max_bytes=20_000), raise_server_exceptions=False)
 
 
 @pytest.fixture(scope="session")
-def twofold(finder) -> EntityFinder:
-    """The same with another selector before it, that selects far more."""
+def two_selectors(finder) -> EntityFinder:
+    """The built-in model with a second selector before its own, which selects far more words."""
     [head] = finder.model.heads
     eager = replace(head, signal_weights=replace(head.signal_weights, lower=5.0), threshold=0.05)
     return EntityFinder(finder.encoder, replace(finder.model, heads=(eager, head), entity=1))

@@ -1,4 +1,4 @@
-"""POST /find and /download answer as the finder does, and refuse plainly what they cannot read."""
+"""POST /find and /download return what the finder finds; invalid requests get a plain reason."""
 
 import json
 
@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from thresher.text import read_conll, read_labelled, segment
 from thresher.web.app import create_app
 from thresher.web.body_limit import BodyLimit
-from thresher.web.models import Shelf
+from thresher.web.models import ServedModels
 
 TEXT = "👩‍🔬 Marie Curie moved to Paris. 🎉 She met Albert Einstein in Brussels, and nobody else."
 
@@ -20,10 +20,10 @@ def post(client, path="/find", **body):
     return client.post(path, json=body)
 
 
-def spans_of(answer, number=0):
+def spans_of(response, number=0):
     return [
         (span["start"], span["end"], span["text"], span["score"])
-        for span in answer.json()["results"][number]["spans"]
+        for span in response.json()["results"][number]["spans"]
     ]
 
 
@@ -34,34 +34,34 @@ def expected(finder, text, threshold=None):
     ]
 
 
-def test_a_text_gets_the_entities_that_the_finder_finds(client, finder):
-    answer = post(client, text=TEXT)
-    assert answer.status_code == 200
-    assert spans_of(answer) == expected(finder, TEXT)
-    assert "Marie Curie" in [text for _, _, text, _ in spans_of(answer)]
-    assert answer.json()["model"] == "english"
-    assert answer.json()["threshold"] == finder.threshold
-    assert "sentences" not in answer.json()["results"][0]
+def test_find_returns_the_entities_of_the_finder(client, finder):
+    response = post(client, text=TEXT)
+    assert response.status_code == 200
+    assert spans_of(response) == expected(finder, TEXT)
+    assert "Marie Curie" in [text for _, _, text, _ in spans_of(response)]
+    assert response.json()["model"] == "english"
+    assert response.json()["threshold"] == finder.threshold
+    assert "sentences" not in response.json()["results"][0]
 
 
-def test_several_texts_are_read_each_by_itself(client, finder):
+def test_several_texts_are_independent_of_each_other(client, finder):
     texts = [TEXT, "", "   \n", "Oslo is far from Larvik.", TEXT]
-    answer = post(client, texts=texts)
-    assert len(answer.json()["results"]) == len(texts)
+    response = post(client, texts=texts)
+    assert len(response.json()["results"]) == len(texts)
     for number, text in enumerate(texts):
-        assert spans_of(answer, number) == expected(finder, text)
+        assert spans_of(response, number) == expected(finder, text)
 
 
 @pytest.mark.parametrize("threshold", [0, 0.9, 1])
 def test_a_threshold_only_filters_candidates(client, finder, threshold):
     every = spans_of(post(client, text=TEXT, threshold=0))
-    answer = post(client, text=TEXT, threshold=threshold)
-    assert answer.json()["threshold"] == threshold
-    assert spans_of(answer) == [span for span in every if span[3] >= threshold]
-    assert spans_of(answer) == expected(finder, TEXT, threshold)
+    response = post(client, text=TEXT, threshold=threshold)
+    assert response.json()["threshold"] == threshold
+    assert spans_of(response) == [span for span in every if span[3] >= threshold]
+    assert spans_of(response) == expected(finder, TEXT, threshold)
 
 
-def test_offsets_can_be_those_of_javascript(client):
+def test_offsets_can_count_utf16_code_units(client):
     units = TEXT.encode("utf-16-le")
     [found] = post(client, text=TEXT, offsets="utf-16", words=True).json()["results"]
     assert found["spans"]
@@ -73,7 +73,7 @@ def test_offsets_can_be_those_of_javascript(client):
     ]
 
 
-def test_words_come_with_the_scores_that_the_finder_gives_them(client, finder):
+def test_word_scores_are_those_of_the_finder(client, finder):
     [found] = post(client, text=TEXT, words=True).json()["results"]
     sentences = segment(TEXT)
     readings = finder.score_sentences([[word.text for word in each.words] for each in sentences])
@@ -87,15 +87,15 @@ def test_words_come_with_the_scores_that_the_finder_gives_them(client, finder):
         )
 
 
-def test_a_model_is_chosen_by_name(client):
+def test_a_model_is_selected_by_name(client):
     assert post(client, text="x", model="again").json()["model"] == "again"
     names = [each["name"] for each in client.get("/models").json()["models"]]
     assert names == ["english", "again"]
     assert client.get("/models").json()["most_bytes"] == 20_000
 
 
-def test_a_selector_is_chosen_by_number(finder, twofold):
-    client = TestClient(create_app(Shelf({"one": finder, "two": twofold})))
+def test_a_selector_is_selected_by_number(finder, two_selectors):
+    client = TestClient(create_app(ServedModels({"one": finder, "two": two_selectors})))
     one, two = client.get("/models").json()["models"]
     assert (one["selector"], two["selector"]) == (1, 2)
     assert two["thresholds"] == [0.05, finder.threshold]
@@ -103,15 +103,15 @@ def test_a_selector_is_chosen_by_number(finder, twofold):
     usual, eager = (post(client, text=TEXT, model="two", selector=n) for n in (None, 1))
     assert (usual.json()["selector"], eager.json()["selector"]) == (2, 1)
     assert spans_of(usual) == expected(finder, TEXT)
-    assert spans_of(eager) == expected(twofold.with_selector(1), TEXT)
+    assert spans_of(eager) == expected(two_selectors.with_selector(1), TEXT)
     assert spans_of(eager) != spans_of(usual)
 
 
 @pytest.mark.parametrize("number", [0, 2, -1, 10**30])
-def test_a_selector_that_is_not_there_is_told(client, number):
-    answer = post(client, text="x", selector=number)
-    assert answer.status_code == 422
-    assert "selector" in answer.json()["detail"]
+def test_an_unknown_selector_is_an_error(client, number):
+    response = post(client, text="x", selector=number)
+    assert response.status_code == 422
+    assert "selector" in response.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -119,19 +119,19 @@ def test_a_selector_that_is_not_there_is_told(client, number):
     ["Englsh", "../english", "/etc/passwd", "english/../english", "file:///etc", "", ".", "\x00"],
 )
 @pytest.mark.parametrize("path", ["/find", "/download"])
-def test_nothing_but_a_name_of_the_shelf_is_a_model(client, path, name, monkeypatch):
-    monkeypatch.setattr("pathlib.Path.open", None)  # no file is touched to find that out
-    answer = post(client, path, text="x", model=name)
-    assert answer.status_code == 422
-    assert "choose from english, again" in answer.json()["detail"]
+def test_only_names_of_served_models_are_accepted(client, path, name, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.open", None)  # no file may be opened
+    response = post(client, path, text="x", model=name)
+    assert response.status_code == 422
+    assert "choose from english, again" in response.json()["detail"]
 
 
-def test_a_mistyped_model_is_answered_with_the_nearest(client):
+def test_a_mistyped_model_name_gets_a_suggestion(client):
     detail = post(client, text="x", model="englsh").json()["detail"]
     assert detail == "unknown model 'englsh'; choose from english, again; did you mean english?"
 
 
-UNREADABLE = {
+INVALID = {
     "no body": (b"", "Field required"),
     "half of JSON": (b'{"text": "Oslo', "the body is not JSON in UTF-8"),
     "no object": (b'"Oslo"', "valid dictionary"),
@@ -154,41 +154,41 @@ UNREADABLE = {
 }
 
 
-@pytest.mark.parametrize("kind", UNREADABLE)
-def test_what_cannot_be_read_is_told_in_one_line(client, kind):
-    content, told = UNREADABLE[kind]
-    answer = client.post("/find", content=content, headers=JSON)
-    assert answer.status_code == 422
-    assert list(answer.json()) == ["detail"]
-    assert told in answer.json()["detail"]
-    assert "\n" not in answer.json()["detail"]
-    assert "passwd" not in answer.text
+@pytest.mark.parametrize("kind", INVALID)
+def test_an_invalid_request_gets_a_one_line_reason(client, kind):
+    content, reason = INVALID[kind]
+    response = client.post("/find", content=content, headers=JSON)
+    assert response.status_code == 422
+    assert list(response.json()) == ["detail"]
+    assert reason in response.json()["detail"]
+    assert "\n" not in response.json()["detail"]
+    assert "passwd" not in response.text
 
 
-def test_a_body_that_is_not_called_json_is_not_read(client):
-    """So that a form on some other site cannot send one."""
-    answer = client.post(
+def test_a_body_needs_the_content_type_of_json(client):
+    """So that a form on another site cannot send a request."""
+    response = client.post(
         "/find", content=b'{"text": "Oslo"}', headers={"Content-Type": "text/plain"}
     )
-    assert answer.status_code == 422
-    assert "Content-Type: application/json" in answer.json()["detail"]
+    assert response.status_code == 422
+    assert "Content-Type: application/json" in response.json()["detail"]
 
 
-def test_the_largest_body_is_read_and_one_byte_more_is_not(client):
+def test_a_body_of_the_maximum_size_is_accepted_and_one_byte_more_is_not(client):
     def post_body_of(size):
         return client.post("/find", content=b'{"text":""}'.ljust(size), headers=JSON)
 
     assert post_body_of(20_000).status_code == 200
-    answer = post_body_of(20_001)
-    assert answer.status_code == 413
-    assert "20,000 bytes" in answer.json()["detail"]
+    response = post_body_of(20_001)
+    assert response.status_code == 413
+    assert "20,000 bytes" in response.json()["detail"]
 
 
-def test_a_body_that_does_not_tell_its_size_is_cut_off():
+def test_a_body_of_unknown_size_is_cut_off_at_the_limit():
     taken, sent = 0, []
 
     async def never(scope, receive, send):
-        raise AssertionError("what is too large does not arrive")
+        raise AssertionError("the application must not be called")
 
     async def receive():
         nonlocal taken
@@ -199,14 +199,14 @@ def test_a_body_that_does_not_tell_its_size_is_cut_off():
         sent.append(message)
 
     scope = {"type": "http", "headers": [], "method": "POST", "path": "/find"}
-    anyio.run(BodyLimit(never, most=20_000), scope, receive, send)
+    anyio.run(BodyLimit(never, max_bytes=20_000), scope, receive, send)
     assert sent[0]["status"] == 413
     assert 20_000 < taken < 500_000
 
 
-def test_a_body_that_is_far_too_large_is_not_even_read():
+def test_a_body_far_above_the_limit_is_not_received():
     async def never(*_):
-        raise AssertionError("nothing is received or handed on")
+        raise AssertionError("nothing may be received or passed on")
 
     sent = []
 
@@ -215,7 +215,7 @@ def test_a_body_that_is_far_too_large_is_not_even_read():
 
     headers = [(b"content-length", b"10000000000")]
     scope = {"type": "http", "headers": headers, "method": "POST", "path": "/find"}
-    anyio.run(BodyLimit(never, most=20_000), scope, never, send)
+    anyio.run(BodyLimit(never, max_bytes=20_000), scope, never, send)
     assert sent[0]["status"] == 413
 
 
@@ -231,7 +231,7 @@ def test_a_body_that_is_far_too_large_is_not_even_read():
         "😀" * 2000,
     ],
 )
-def test_strange_texts_are_answered(client, text):
+def test_unusual_texts_keep_their_offsets(client, text):
     [found] = post(client, text=text, words=True, threshold=0).json()["results"]
     for span in found["spans"]:
         assert text[span["start"] : span["end"]] == span["text"]
@@ -240,12 +240,12 @@ def test_strange_texts_are_answered(client, text):
 
 
 @pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
-def test_a_download_for_a_tool_holds_what_was_found(client, finder, tool, tmp_path):
-    answer = post(client, "/download", text=TEXT, format=tool)
-    assert answer.status_code == 200
-    assert "attachment" in answer.headers["Content-Disposition"]
+def test_a_download_for_a_labelling_tool_contains_the_entities(client, finder, tool, tmp_path):
+    response = post(client, "/download", text=TEXT, format=tool)
+    assert response.status_code == 200
+    assert "attachment" in response.headers["Content-Disposition"]
     path = tmp_path / "file"
-    path.write_bytes(answer.content)
+    path.write_bytes(response.content)
     [read] = read_labelled(path, format=tool)
     assert read.text == TEXT
     assert [(s.start, s.end, s.text) for s in read.spans] == [
@@ -253,10 +253,10 @@ def test_a_download_for_a_tool_holds_what_was_found(client, finder, tool, tmp_pa
     ]
 
 
-def test_downloads_heed_the_threshold(client, finder, tmp_path):
+def test_downloads_apply_the_threshold(client, finder, tmp_path):
     def lines(threshold):
-        answer = post(client, "/download", text=TEXT, threshold=threshold, format="jsonl")
-        return json.loads(answer.content)
+        response = post(client, "/download", text=TEXT, threshold=threshold, format="jsonl")
+        return json.loads(response.content)
 
     assert lines(1)["spans"] == []
     assert [span["text"] for span in lines(0)["spans"]] == [

@@ -1,4 +1,4 @@
-"""Concurrent requests: in turn, together where they can be, and never too many."""
+"""Concurrent requests: one batch at a time, small requests together, a limited number."""
 
 import threading
 from types import SimpleNamespace
@@ -9,12 +9,12 @@ import pytest
 
 from thresher.web import queue as queues
 from thresher.web.app import create_app
-from thresher.web.models import Shelf
-from thresher.web.queue import QueueFullError, ReadingQueue
+from thresher.web.models import ServedModels
+from thresher.web.queue import QueueFullError, ScoringQueue
 
 
 class SlowFinder:
-    """Reads when it is told to; notes what it was given together."""
+    """A finder that waits until it may go on, and records its batches."""
 
     threshold = 0.5
     model = SimpleNamespace(heads=[None], entity=0)
@@ -26,17 +26,12 @@ class SlowFinder:
     def with_selector(self, number):
         return self
 
-    def read_all(self, texts):
+    def score_texts(self, texts):
         self.batches.append(list(texts))
         assert self.may_go_on.wait(20)
         if "bad" in texts:
             raise ZeroDivisionError
-        return [f"read {text}" for text in texts]
-
-
-@pytest.fixture(autouse=True)
-def slow_reading(monkeypatch):
-    monkeypatch.setattr(queues, "read_all", lambda finder, texts: finder.read_all(texts))
+        return [f"scored {text}" for text in texts]
 
 
 async def until(condition):
@@ -45,124 +40,124 @@ async def until(condition):
             await anyio.sleep(0.001)
 
 
-def test_requests_that_wait_are_read_together_and_each_gets_its_own():
+def test_waiting_requests_share_a_batch_and_each_gets_its_own_result():
     finder, other = SlowFinder(), SlowFinder()
     other.may_go_on.set()
-    answers = {}
+    results = {}
 
-    async def ask(queue, name, finder, texts):
-        answers[name] = await queue.read(finder, texts)
+    async def send_request(queue, name, finder, texts):
+        results[name] = await queue.score(finder, texts)
 
-    async def scene():
-        queue = ReadingQueue(most=10)
+    async def scenario():
+        queue = ScoringQueue(max_requests=10)
         async with anyio.create_task_group() as group:
-            group.start_soon(ask, queue, "first", finder, ["a"])
+            group.start_soon(send_request, queue, "first", finder, ["a"])
             await until(lambda: finder.batches)
             for name, model, texts in [
                 ("second", finder, ["b", "c"]),
                 ("elsewhere", other, ["d"]),
                 ("third", finder, ["e"]),
-                ("long", finder, ["x" * queues.TOGETHER]),
+                ("long", finder, ["x" * queues.MAX_BATCH_CHARACTERS]),
                 ("last", finder, ["f"]),
             ]:
-                group.start_soon(ask, queue, name, model, texts)
+                group.start_soon(send_request, queue, name, model, texts)
             await until(lambda: len(queue) == 6)
             finder.may_go_on.set()
         assert len(queue) == 0
 
-    anyio.run(scene)
-    assert finder.batches == [["a"], ["b", "c", "e"], ["x" * queues.TOGETHER], ["f"]]
+    anyio.run(scenario)
+    assert finder.batches == [["a"], ["b", "c", "e"], ["x" * queues.MAX_BATCH_CHARACTERS], ["f"]]
     assert other.batches == [["d"]]
-    assert answers["second"] == ["read b", "read c"]
-    assert answers["third"] == ["read e"]
-    assert answers["elsewhere"] == ["read d"]
+    assert results["second"] == ["scored b", "scored c"]
+    assert results["third"] == ["scored e"]
+    assert results["elsewhere"] == ["scored d"]
 
 
-def test_one_too_many_is_refused_and_room_is_made_again():
+def test_a_full_queue_refuses_requests_until_one_is_done():
     finder = SlowFinder()
 
-    async def scene():
-        queue = ReadingQueue(most=2)
+    async def scenario():
+        queue = ScoringQueue(max_requests=2)
         async with anyio.create_task_group() as group:
-            group.start_soon(queue.read, finder, ["a"])
-            group.start_soon(queue.read, finder, ["b"])
+            group.start_soon(queue.score, finder, ["a"])
+            group.start_soon(queue.score, finder, ["b"])
             await until(lambda: len(queue) == 2)
             with pytest.raises(QueueFullError):
-                await queue.read(finder, ["c"])
+                await queue.score(finder, ["c"])
             finder.may_go_on.set()
-        assert await queue.read(finder, ["d"]) == ["read d"]
+        assert await queue.score(finder, ["d"]) == ["scored d"]
 
-    anyio.run(scene)
+    anyio.run(scenario)
 
 
-def test_a_failure_and_a_client_that_goes_away_leave_room():
+def test_a_failed_and_a_cancelled_request_leave_the_queue():
     finder = SlowFinder()
 
-    async def scene():
-        queue = ReadingQueue(most=2)
+    async def scenario():
+        queue = ScoringQueue(max_requests=2)
         async with anyio.create_task_group() as group:
-            group.start_soon(queue.read, finder, ["a"])
+            group.start_soon(queue.score, finder, ["a"])
             await until(lambda: finder.batches)
             with anyio.move_on_after(0.01):
-                await queue.read(finder, ["given up"])
+                await queue.score(finder, ["given up"])
             assert len(queue) == 1
             finder.may_go_on.set()
         with pytest.raises(ZeroDivisionError):
-            await queue.read(finder, ["bad"])
+            await queue.score(finder, ["bad"])
         assert len(queue) == 0
-        assert await queue.read(finder, ["b"]) == ["read b"]
+        assert await queue.score(finder, ["b"]) == ["scored b"]
 
-    anyio.run(scene)
+    anyio.run(scenario)
     assert finder.batches == [["a"], ["bad"], ["b"]]
 
 
-def test_a_failure_of_one_request_is_not_that_of_those_read_with_it():
+def test_a_failed_request_does_not_fail_the_others_of_its_batch():
     finder = SlowFinder()
-    answers = {}
+    results = {}
 
-    async def ask(queue, text):
+    async def send_request(queue, text):
         try:
-            answers[text] = await queue.read(finder, [text])
+            results[text] = await queue.score(finder, [text])
         except ZeroDivisionError:
-            answers[text] = None
+            results[text] = None
 
-    async def scene():
-        queue = ReadingQueue(most=10)
+    async def scenario():
+        queue = ScoringQueue(max_requests=10)
         async with anyio.create_task_group() as group:
-            group.start_soon(ask, queue, "a")
+            group.start_soon(send_request, queue, "a")
             await until(lambda: finder.batches)
             for text in ("b", "bad", "c"):
-                group.start_soon(ask, queue, text)
+                group.start_soon(send_request, queue, text)
             await until(lambda: len(queue) == 4)
             finder.may_go_on.set()
 
-    anyio.run(scene)
-    assert answers == {"a": ["read a"], "b": ["read b"], "bad": None, "c": ["read c"]}
+    anyio.run(scenario)
+    assert results == {"a": ["scored a"], "b": ["scored b"], "bad": None, "c": ["scored c"]}
 
 
-def test_a_full_server_answers_503_is_healthy_and_recovers():
+def test_a_full_server_answers_503_stays_healthy_and_recovers():
     finder = SlowFinder()
-    app = create_app(Shelf({"slow": finder}), most_waiting=3)
+    app = create_app(ServedModels({"slow": finder}), max_waiting=3)
     statuses = []
 
-    async def ask(client):
-        # What the slow finder reads is no text, so that a request that gets through fails later.
-        answer = await client.post("/find", json={"text": "Oslo"})
-        statuses.append((answer.status_code, answer.headers.get("Retry-After")))
+    async def send_request(client):
+        # The slow finder returns strings, so accepted requests fail when the response is built.
+        response = await client.post("/find", json={"text": "Oslo"})
+        statuses.append((response.status_code, response.headers.get("Retry-After")))
 
-    async def scene():
+    async def scenario():
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
             async with anyio.create_task_group() as group:
                 for _ in range(8):
-                    group.start_soon(ask, client)
+                    group.start_soon(send_request, client)
                 await until(lambda: len(statuses) == 5)
                 assert (await client.get("/healthz")).json()["status"] == "ok"
-                assert "\nthresher_waiting 3\n" in (await client.get("/metrics")).text
+                assert "\nthresher_waiting 3.0\n" in (await client.get("/metrics")).text
                 finder.may_go_on.set()
-            await ask(client)
-            assert "\nthresher_waiting 0\n" in (await client.get("/metrics")).text
+            await send_request(client)
+            assert "\nthresher_waiting 0.0\n" in (await client.get("/metrics")).text
 
-    anyio.run(scene)
+    anyio.run(scenario)
     assert statuses[:5] == [(503, "1")] * 5
     assert [status for status, _ in statuses[5:]] == [500] * 4

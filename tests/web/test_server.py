@@ -1,4 +1,4 @@
-"""The rest of the server: its page, its health, its figures, its description of itself."""
+"""The other routes: page, health, metrics, models, OpenAPI schema."""
 
 import re
 from contextlib import nullcontext
@@ -12,17 +12,17 @@ from starlette.testclient import TestClient
 
 from thresher.web import page
 from thresher.web.app import create_app
-from thresher.web.metrics import Measured, Metrics
-from thresher.web.models import Shelf
+from thresher.web.metrics import Metrics, MetricsMiddleware
+from thresher.web.models import ServedModels
 
 PAGE = Path(page.__file__).parent
 
 
-def test_health_is_told(client):
+def test_health_is_ok(client):
     assert client.get("/healthz").json()["status"] == "ok"
 
 
-def figures(client) -> dict[str, float]:
+def metric_values(client) -> dict[str, float]:
     lines = client.get("/metrics").text.splitlines()
     return {
         name: float(value)
@@ -30,12 +30,12 @@ def figures(client) -> dict[str, float]:
     }
 
 
-def test_figures_count_what_was_asked(shelf):
-    client = TestClient(create_app(shelf))
+def test_metrics_count_requests_and_texts(models):
+    client = TestClient(create_app(models))
     client.post("/find", json={"texts": ["Oslo", "Larvik"]})
     client.post("/find", json={})
     client.get("/no/such/path")
-    counted = figures(client)
+    counted = metric_values(client)
     assert counted['thresher_requests_total{path="/find",status="200"}'] == 1
     assert counted['thresher_requests_total{path="/find",status="422"}'] == 1
     assert counted['thresher_requests_total{path="other",status="404"}'] == 1
@@ -49,28 +49,29 @@ def test_figures_count_what_was_asked(shelf):
 
 
 @pytest.mark.parametrize(("fails", "status"), [(False, 499), (True, 500)])
-def test_a_request_without_an_answer_is_counted_too(fails, status):
+def test_a_request_without_a_response_is_counted_too(fails, status):
     async def app(scope, receive, send):
         if fails:
             raise ZeroDivisionError
 
     metrics = Metrics(waiting=lambda: 0)
-    measured = Measured(app, metrics=metrics, paths=frozenset({"/find"}))
+    middleware = MetricsMiddleware(app, metrics=metrics, paths=frozenset({"/find"}))
     with pytest.raises(ZeroDivisionError) if fails else nullcontext():
-        anyio.run(measured, {"type": "http", "path": "/find"}, None, None)
-    assert metrics.requests == {("/find", status): 1}
+        anyio.run(middleware, {"type": "http", "path": "/find"}, None, None)
+    labels = {"path": "/find", "status": str(status)}
+    assert metrics.registry.get_sample_value("thresher_requests_total", labels) == 1
 
 
-def test_the_figures_are_as_prometheus_wants_them(client):
-    answer = client.get("/metrics")
-    assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+def test_metrics_have_the_text_format_of_prometheus(client):
+    response = client.get("/metrics")
+    assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     sample = re.compile(r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+')
-    for line in answer.text.splitlines():
+    for line in response.text.splitlines():
         assert line.startswith(("# HELP ", "# TYPE ")) or sample.fullmatch(line), line
 
 
-def test_the_page_and_all_it_asks_for_come_from_the_server(client):
-    """Nothing from elsewhere, and nothing that the page does not need."""
+def test_the_page_loads_only_files_of_this_server(client):
+    """Nothing from other servers, and every served file is used."""
     files = {
         file.name for file in PAGE.iterdir() if file.suffix in {".html", ".css", ".js", ".svg"}
     }
@@ -86,7 +87,7 @@ def test_the_page_and_all_it_asks_for_come_from_the_server(client):
 
 
 @pytest.mark.parametrize("path", ["/", "/page.js"])
-def test_the_page_may_load_nothing_from_elsewhere(client, path):
+def test_the_content_policy_forbids_other_servers(client, path):
     headers = client.get(path).headers
     policy = headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
@@ -97,20 +98,20 @@ def test_the_page_may_load_nothing_from_elsewhere(client, path):
 @pytest.mark.parametrize(
     "path", ["/page/", "/../pyproject.toml", "/%2e%2e/app.py", "/page/__init__.py", "/index.html"]
 )
-def test_no_path_reaches_another_file(client, path):
-    answer = client.get(path)
-    assert answer.status_code == 404
-    assert answer.json() == {"detail": "Not Found"}
+def test_no_path_serves_another_file(client, path):
+    response = client.get(path)
+    assert response.status_code == 404
+    assert response.json() == {"detail": "Not Found"}
 
 
-def test_no_page_is_offered_that_loads_its_parts_from_elsewhere(client):
+def test_the_documentation_pages_of_fastapi_are_off(client):
     assert client.get("/docs").status_code == 404
     assert client.get("/redoc").status_code == 404
 
 
-def test_a_shelf_needs_a_model():
-    with pytest.raises(ValueError, match="a server needs a model"):
-        Shelf({})
+def test_served_models_need_at_least_one_model():
+    with pytest.raises(ValueError, match="at least one model"):
+        ServedModels({})
 
 
 @pytest.mark.parametrize(
@@ -123,14 +124,20 @@ def test_a_shelf_needs_a_model():
         ("GET", "/metrics"),
     ],
 )
-def test_the_server_is_as_it_describes_itself(shelf, method, path):
-    """Requests as its description allows, and some that it does not, get described answers."""
-    described = schemathesis.openapi.from_asgi("/openapi.json", create_app(shelf))
-    assert len(list(described.get_all_operations())) == 5
+def test_responses_follow_the_openapi_schema(models, method, path):
+    """Valid and invalid generated requests get responses that the schema describes."""
+    schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(models))
+    assert len(list(schema.get_all_operations())) == 5
 
-    @given(described[path][method].as_strategy())
+    @given(schema[path][method].as_strategy())
     @settings(max_examples=20, suppress_health_check=list(HealthCheck))
-    def ask(case):
+    def send_request(case):
         case.call_and_validate()
 
-    ask()
+    send_request()
+
+
+def test_the_old_name_of_the_models_warns():
+    with pytest.warns(DeprecationWarning, match="renamed to ServedModels"):
+        from thresher.web.models import Shelf  # noqa: PLC0415
+    assert Shelf is ServedModels

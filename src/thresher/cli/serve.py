@@ -105,17 +105,17 @@ def serve(
     try:
         import uvicorn  # noqa: PLC0415 (an extra)
 
-        from thresher.web.app import MOST_BYTES, MOST_WAITING, create_app  # noqa: PLC0415
-        from thresher.web.models import Shelf  # noqa: PLC0415
+        from thresher.web.app import MAX_BYTES, MAX_WAITING, create_app  # noqa: PLC0415
+        from thresher.web.models import ServedModels  # noqa: PLC0415
     except ImportError as error:
         raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 
     with _listening(host, PORT if port is None else port) as listener:
         finders = _load(model or [_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet)
         app = create_app(
-            Shelf(finders),
-            most_bytes=most_bytes or MOST_BYTES,
-            most_waiting=most_waiting or MOST_WAITING,
+            ServedModels(finders),
+            max_bytes=most_bytes or MAX_BYTES,
+            max_waiting=most_waiting or MAX_WAITING,
         )
         if not _is_local(host):
             complain(f"warning: whoever can reach {host} can use this server")

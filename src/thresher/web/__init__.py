@@ -1,1 +1,1 @@
-"""A server and its page: thin, no logic of their own. Needs the extra `serve`."""
+"""The HTTP server and its web page; a thin layer over the finder. Needs the extra `serve`."""

@@ -1,4 +1,4 @@
-"""The server: what it answers, and what it refuses."""
+"""The FastAPI application of `thresher serve`."""
 
 from typing import Any, NamedTuple
 
@@ -9,146 +9,153 @@ from starlette.middleware import Middleware
 
 from thresher import __version__
 from thresher.web.body_limit import BodyLimit
-from thresher.web.error_handlers import REFUSALS, add_refusals
+from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
 from thresher.web.exports import FORMATS
-from thresher.web.metrics import Measured, Metrics
-from thresher.web.models import Shelf
+from thresher.web.metrics import CONTENT_TYPE, Metrics, MetricsMiddleware
+from thresher.web.models import ServedModels
 from thresher.web.page import page_routes
-from thresher.web.queue import ReadingQueue
-from thresher.web.responses import found_in
+from thresher.web.queue import ScoringQueue
+from thresher.web.responses import text_result
 from thresher.web.schema import (
-    Answer,
     DownloadRequest,
     FindRequest,
-    Health,
+    FindResponse,
+    HealthResponse,
     ModelInfo,
-    Models,
+    ModelsResponse,
     OneText,
     SeveralTexts,
 )
-from thresher.web.scored_text import ReadText
+from thresher.entities.finding.scored_text import ScoredText
 
-MOST_BYTES = 500_000
-MOST_WAITING = 64
+MAX_BYTES = 500_000
+MAX_WAITING = 64
 
-_MEASURED = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
+_COUNTED_PATHS = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
 
 
 def create_app(
-    shelf: Shelf, *, most_bytes: int = MOST_BYTES, most_waiting: int = MOST_WAITING
+    models: ServedModels, *, max_bytes: int = MAX_BYTES, max_waiting: int = MAX_WAITING
 ) -> FastAPI:
-    """An application that finds entities with the models of a shelf.
+    """Return an application that finds entities with the given models.
 
-    most_bytes: of a request's body   most_waiting: requests that may be read or wait at once
+    max_bytes: the maximum size of a request body
+    max_waiting: the maximum number of requests that wait or are processed at the same time
     """
-    queue = ReadingQueue(most=most_waiting)
+    queue = ScoringQueue(max_requests=max_waiting)
     metrics = Metrics(waiting=queue.__len__)
     app = FastAPI(
         title="Thresher",
         version=__version__,
-        summary="Finds the entities of texts, learned with no labels.",
-        docs_url=None,  # FastAPI's pages load their parts from elsewhere
+        summary="Finds the entities of texts; trained without labels.",
+        docs_url=None,  # FastAPI's documentation pages load scripts from other servers
         redoc_url=None,
         middleware=[
-            Middleware(Measured, metrics=metrics, paths=_MEASURED),
-            Middleware(BodyLimit, most=most_bytes),
+            Middleware(MetricsMiddleware, metrics=metrics, paths=_COUNTED_PATHS),
+            Middleware(BodyLimit, max_bytes=max_bytes),
         ],
         routes=[*page_routes()],
     )
-    add_refusals(app)
-    _add_finding(app, shelf, queue, metrics)
-    _add_status(app, shelf, metrics, most_bytes)
-    _name_models(app, shelf)
+    add_error_handlers(app)
+    _add_find_routes(app, models, queue, metrics)
+    _add_status_routes(app, models, metrics, max_bytes)
+    _add_choices_to_schema(app, models)
     return app
 
 
-class _Asked(NamedTuple):
-    """What a request means."""
+class _ScoredRequest(NamedTuple):
+    """The scored texts of a request, and the model, selector and threshold that apply to them."""
 
     model: str
     selector: int
     threshold: float
-    read: list[ReadText]
+    texts: list[ScoredText]
 
 
-def _add_finding(app: FastAPI, shelf: Shelf, queue: ReadingQueue, metrics: Metrics) -> None:
-    async def asked(body: OneText | SeveralTexts | DownloadRequest, texts: list[str]) -> _Asked:
-        model = shelf.chosen(body.model)
+def _add_find_routes(
+    app: FastAPI, models: ServedModels, queue: ScoringQueue, metrics: Metrics
+) -> None:
+    async def score(
+        body: OneText | SeveralTexts | DownloadRequest, texts: list[str]
+    ) -> _ScoredRequest:
+        model = models.get(body.model)
         finder = model.finder(body.selector)
-        read = await queue.read(finder, texts)
-        metrics.texts += len(texts)
-        metrics.characters += sum(map(len, texts))
+        scored = await queue.score(finder, texts)
+        metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
-        return _Asked(model.name, body.selector or model.selector, threshold, read)
+        return _ScoredRequest(model.name, body.selector or model.selector, threshold, scored)
 
-    # Answers are put together in threads: one of a long text must not hold up the others.
+    # Responses are built in threads, so that one of a long text does not block the event loop.
 
-    @app.post("/find", responses=REFUSALS, response_model=Answer)
+    @app.post("/find", responses=ERROR_RESPONSES, response_model=FindResponse)
     async def find(body: FindRequest) -> Response:
-        """The entities of a text, or of several."""
-        meant = await asked(body, body.all)
-        content = await run_sync(_found, meant, body.offsets, body.words)
+        """Return the entities of one text or of several."""
+        scored = await score(body, body.all_texts)
+        content = await run_sync(_find_response, scored, body.offsets, body.words)
         return Response(content, media_type="application/json")
 
-    @app.post("/download", responses=REFUSALS | _files(), response_class=Response)
+    @app.post("/download", responses=ERROR_RESPONSES | _file_response(), response_class=Response)
     async def download(body: DownloadRequest) -> Response:
-        """The entities of a text as a file."""
-        meant = await asked(body, [body.text])
+        """Return the entities of a text as a file."""
+        scored = await score(body, [body.text])
         form = FORMATS[body.format]
-        content = await run_sync(form.write, meant.read[0], meant.threshold)
-        name = {"Content-Disposition": f'attachment; filename="{form.name}"'}
-        return Response(content, media_type=f"{form.kind}; charset=utf-8", headers=name)
+        content = await run_sync(form.write, scored.texts[0], scored.threshold)
+        headers = {"Content-Disposition": f'attachment; filename="{form.file_name}"'}
+        return Response(content, media_type=f"{form.media_type}; charset=utf-8", headers=headers)
 
 
-def _found(meant: _Asked, offsets: str, words: bool) -> str:
-    results = [
-        found_in(each, threshold=meant.threshold, offsets=offsets, words=words)
-        for each in meant.read
-    ]
-    answer = Answer(
-        model=meant.model, selector=meant.selector, threshold=meant.threshold, results=results
+def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -> str:
+    response = FindResponse(
+        model=scored.model,
+        selector=scored.selector,
+        threshold=scored.threshold,
+        results=[
+            text_result(
+                text, threshold=scored.threshold, offset_unit=offset_unit, with_words=with_words
+            )
+            for text in scored.texts
+        ],
     )
-    return answer.model_dump_json(exclude_none=True)
+    return response.model_dump_json(exclude_none=True)
 
 
-def _files() -> dict[int | str, dict[str, Any]]:
-    kinds = sorted({form.kind for form in FORMATS.values()})
-    return {200: {"description": "The file", "content": {kind: {} for kind in kinds}}}
+def _file_response() -> dict[int | str, dict[str, Any]]:
+    media_types = sorted({form.media_type for form in FORMATS.values()})
+    return {200: {"description": "The file", "content": {each: {} for each in media_types}}}
 
 
-def _add_status(app: FastAPI, shelf: Shelf, metrics: Metrics, most_bytes: int) -> None:
+def _add_status_routes(
+    app: FastAPI, models: ServedModels, metrics: Metrics, max_bytes: int
+) -> None:
     @app.get("/models")
-    async def models() -> Models:
-        """The models that a request can name."""
-        return Models(
-            models=[
-                ModelInfo(
-                    name=model.name,
-                    selector=model.selector,
-                    thresholds=[finder.threshold for finder in model.finders],
-                )
-                for model in shelf.models
-            ],
-            most_bytes=most_bytes,
-        )
+    async def list_models() -> ModelsResponse:
+        """Return the models that requests can select."""
+        infos = [
+            ModelInfo(
+                name=model.name,
+                selector=model.selector,
+                thresholds=[finder.threshold for finder in model.finders],
+            )
+            for model in models.models
+        ]
+        return ModelsResponse(models=infos, most_bytes=max_bytes)
 
     @app.get("/healthz")
-    async def health() -> Health:
-        """That the server answers, however busy."""
-        return Health(version=__version__)
+    async def health() -> HealthResponse:
+        """Return a status without waiting for the queue."""
+        return HealthResponse(version=__version__)
 
     @app.get("/metrics", response_class=PlainTextResponse)
-    async def figures() -> PlainTextResponse:
-        """Figures for Prometheus."""
-        kind = "text/plain; version=0.0.4; charset=utf-8"
-        return PlainTextResponse("\n".join([*metrics.lines(), ""]), media_type=kind)
+    async def prometheus_metrics() -> PlainTextResponse:
+        """Return metrics for Prometheus."""
+        return PlainTextResponse(metrics.exposition(), media_type=CONTENT_TYPE)
 
 
-def _name_models(app: FastAPI, shelf: Shelf) -> None:
-    """Let the server's description of itself list the models and the numbers of selectors."""
+def _add_choices_to_schema(app: FastAPI, models: ServedModels) -> None:
+    """List the names of the models and the numbers of the selectors in the OpenAPI schema."""
     schema = app.openapi()
-    most = max(len(model.finders) for model in shelf.models)
+    max_selectors = max(len(model.finders) for model in models.models)
     for request in (OneText, SeveralTexts, DownloadRequest):
         fields = schema["components"]["schemas"][request.__name__]["properties"]
-        fields["model"]["enum"] = [*shelf.names, None]
-        fields["selector"]["enum"] = [*range(1, most + 1), None]
+        fields["model"]["enum"] = [*models.names, None]
+        fields["selector"]["enum"] = [*range(1, max_selectors + 1), None]

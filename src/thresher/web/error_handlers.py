@@ -1,4 +1,7 @@
-"""Whatever is refused, one line says why; nothing of what was sent is sent back."""
+"""Convert errors to responses with a status and a one-line reason.
+
+A reason contains nothing of the request but the names of fields.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,51 +13,51 @@ from starlette.exceptions import HTTPException
 
 from thresher.errors import InputError
 from thresher.web.queue import QueueFullError
-from thresher.web.schema import Problem
+from thresher.web.schema import ErrorResponse
 
-REFUSALS: dict[int | str, dict[str, Any]] = {
-    413: {"model": Problem, "description": "The body is too large"},
-    422: {"model": Problem, "description": "The request cannot be read"},
-    503: {"model": Problem, "description": "Too many requests wait; try again"},
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    413: {"model": ErrorResponse, "description": "The request body is too large"},
+    422: {"model": ErrorResponse, "description": "The request is invalid"},
+    503: {"model": ErrorResponse, "description": "Too many requests are waiting; try again"},
 }
 
 _NOT_JSON = "the body is not JSON in UTF-8"
 
 
-def add_refusals(app: FastAPI) -> None:
-    """Let an application answer these errors with a status and one line."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Let an application answer errors with a status and a one-line reason."""
 
     @app.exception_handler(RequestValidationError)
-    async def not_as_described(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
         if "json" not in request.headers.get("Content-Type", ""):
-            return _refusal(422, "the body must be JSON, with Content-Type: application/json")
+            return _error(422, "the body must be JSON, with Content-Type: application/json")
         first = error.errors()[0]
         if first["type"] == "json_invalid":
-            return _refusal(422, _NOT_JSON)
+            return _error(422, _NOT_JSON)
         reason = first["msg"].removeprefix("Value error, ")
-        return _refusal(422, f"{_place(first['loc'])}: {reason}")
+        return _error(422, f"{_field_name(first['loc'])}: {reason}")
 
     @app.exception_handler(HTTPException)
-    async def not_json(request: Request, error: HTTPException) -> JSONResponse:
-        if error.status_code == 400:  # how FastAPI calls what is neither JSON nor UTF-8
-            return _refusal(422, _NOT_JSON)
-        return _refusal(error.status_code, str(error.detail), error.headers)
+    async def http_error(request: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:  # FastAPI's status for a body that is not JSON or not UTF-8
+            return _error(422, _NOT_JSON)
+        return _error(error.status_code, str(error.detail), error.headers)
 
     @app.exception_handler(InputError)
-    async def not_usable(request: Request, error: InputError) -> JSONResponse:
-        return _refusal(422, str(error))
+    async def invalid_input(request: Request, error: InputError) -> JSONResponse:
+        return _error(422, str(error))
 
     @app.exception_handler(QueueFullError)
-    async def too_many(request: Request, error: QueueFullError) -> JSONResponse:
-        detail = "too many requests wait; try again in a moment"
-        return _refusal(503, detail, {"Retry-After": "1"})
+    async def queue_full(request: Request, error: QueueFullError) -> JSONResponse:
+        detail = "too many requests are waiting; try again in a moment"
+        return _error(503, detail, {"Retry-After": "1"})
 
 
-def _place(location: Sequence[int | str]) -> str:
-    """Where in the body; FastAPI and the two kinds of request add words of their own."""
+def _field_name(location: Sequence[int | str]) -> str:
+    """Return the field of the body, without the parts that FastAPI and the discriminator add."""
     parts = [str(part) for part in location if part not in {"body", "one", "several"}]
     return ".".join(parts) or "the body"
 
 
-def _refusal(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _error(status: int, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse({"detail": detail}, status, headers)

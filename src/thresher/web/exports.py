@@ -1,6 +1,6 @@
-"""What was found, as a file to take away."""
+"""File formats in which the entities of a text can be downloaded."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from thresher.text.formats.conll import to_conll
@@ -8,49 +8,54 @@ from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.web.scored_text import ReadText
+from thresher.entities.finding.scored_text import ScoredText
 
 FormatName = Literal["jsonl", "conll", "label-studio", "prodigy", "doccano"]
 
 
-class Format(NamedTuple):
-    """How a file is written, and what it is called."""
+class ExportFormat(NamedTuple):
+    """A file format.
 
-    write: Callable[[ReadText, float], str]
-    name: str
-    kind: str
+    write: returns the content of the file for a text and a threshold
+    """
 
-
-def _jsonl(read: ReadText, threshold: float) -> str:
-    return to_jsonl(read.text, read.spans(threshold))
-
-
-def _conll(read: ReadText, threshold: float) -> str:
-    def sentences() -> Iterator[str]:
-        for reading in read.readings:
-            spans = [(each.start, each.end) for each in reading.found(threshold)]
-            yield to_conll(reading.words, spans, reading.scores.tolist())
-
-    return "".join(sentences())
+    write: Callable[[ScoredText, float], str]
+    file_name: str
+    media_type: str
 
 
-def _label_studio(read: ReadText, threshold: float) -> str:
-    return "".join(to_label_studio([(read.text, read.spans(threshold), None)]))
+def _jsonl(scored: ScoredText, threshold: float) -> str:
+    return to_jsonl(scored.text, scored.spans(threshold))
 
 
-def _prodigy(read: ReadText, threshold: float) -> str:
-    return to_prodigy(read.text, read.spans(threshold), sentences=read.sentences)
+def _conll(scored: ScoredText, threshold: float) -> str:
+    return "".join(
+        to_conll(
+            each.words,
+            [(candidate.start, candidate.end) for candidate in each.found(threshold)],
+            each.scores.tolist(),
+        )
+        for each in scored.scored_sentences
+    )
 
 
-def _doccano(read: ReadText, threshold: float) -> str:
-    return to_doccano(read.text, read.spans(threshold))
+def _label_studio(scored: ScoredText, threshold: float) -> str:
+    return "".join(to_label_studio([(scored.text, scored.spans(threshold), None)]))
 
 
-_LINES = "application/jsonl"
-FORMATS: dict[FormatName, Format] = {
-    "jsonl": Format(_jsonl, "entities.jsonl", _LINES),
-    "conll": Format(_conll, "entities.conll", "text/plain"),
-    "label-studio": Format(_label_studio, "label-studio.json", "application/json"),
-    "prodigy": Format(_prodigy, "prodigy.jsonl", _LINES),
-    "doccano": Format(_doccano, "doccano.jsonl", _LINES),
+def _prodigy(scored: ScoredText, threshold: float) -> str:
+    return to_prodigy(scored.text, scored.spans(threshold), sentences=scored.sentences)
+
+
+def _doccano(scored: ScoredText, threshold: float) -> str:
+    return to_doccano(scored.text, scored.spans(threshold))
+
+
+_JSON_LINES = "application/jsonl"
+FORMATS: dict[FormatName, ExportFormat] = {
+    "jsonl": ExportFormat(_jsonl, "entities.jsonl", _JSON_LINES),
+    "conll": ExportFormat(_conll, "entities.conll", "text/plain"),
+    "label-studio": ExportFormat(_label_studio, "label-studio.json", "application/json"),
+    "prodigy": ExportFormat(_prodigy, "prodigy.jsonl", _JSON_LINES),
+    "doccano": ExportFormat(_doccano, "doccano.jsonl", _JSON_LINES),
 }

@@ -1,8 +1,9 @@
-"""The models a server was started with, by name. A request can name them, and nothing else."""
+"""The models of a server by name. Requests can only select one of these, never a file."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thresher.errors import InputError, did_you_mean
 
@@ -11,10 +12,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model: a finder for each of its selectors, and which of them finds by default.
+class ServedModel:
+    """A model with one finder per selector.
 
-    selector: counted from 1
+    selector: the number of the default selector, counted from 1
     """
 
     name: str
@@ -22,38 +23,38 @@ class Model:
     selector: int
 
     @classmethod
-    def of(cls, name: str, finder: "EntityFinder") -> "Model":
-        """The model of a finder."""
+    def from_finder(cls, name: str, finder: "EntityFinder") -> "ServedModel":
+        """Make a finder for each selector of the model."""
         count = len(finder.model.heads)
         finders = tuple(finder.with_selector(number) for number in range(1, count + 1))
         return cls(name, finders, finder.model.entity + 1)
 
     def finder(self, selector: int | None = None) -> "EntityFinder":
-        """The finder of a selector."""
+        """Return the finder of a selector, by default of the default one."""
         number = self.selector if selector is None else selector
         if not 1 <= number <= len(self.finders):
             raise InputError(
-                f"the model {self.name} has {len(self.finders)} selectors, counted from 1; "
+                f"`selector` must be between 1 and {len(self.finders)} for the model {self.name}, "
                 f"got {number}"
             )
         return self.finders[number - 1]
 
 
-class Shelf:
-    """Models by name; the first is what a request gets that names none."""
+class ServedModels:
+    """Models by name; the first one is the default."""
 
     def __init__(self, finders: Mapping[str, "EntityFinder"]) -> None:
         if not finders:
-            raise ValueError("a server needs a model")
-        self.models = [Model.of(name, finder) for name, finder in finders.items()]
+            raise ValueError("`finders` must contain at least one model")
+        self.models = [ServedModel.from_finder(name, finder) for name, finder in finders.items()]
 
     @property
     def names(self) -> list[str]:
         """The names, the default one first."""
         return [model.name for model in self.models]
 
-    def chosen(self, name: str | None) -> Model:
-        """The model that a request means."""
+    def get(self, name: str | None) -> ServedModel:
+        """Return the model of that name; for None, the default model."""
         if name is None:
             return self.models[0]
         for model in self.models:
@@ -61,3 +62,11 @@ class Shelf:
                 return model
         hint = did_you_mean(name, self.names)
         raise InputError(f"unknown model {name[:80]!r}; choose from {', '.join(self.names)}{hint}")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Shelf":
+        message = f"{__name__}.Shelf was renamed to ServedModels; the old name will be removed"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return ServedModels
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,94 +1,99 @@
-"""Concurrent requests, one piece of work at a time; when too many wait, the next is refused."""
+"""A queue in front of the finder: one batch at a time, a limited number of waiting requests."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thresher.bulk.memory import FreedMemory
-from thresher.web.scored_text import ReadText, read_all
+from thresher.entities.finding.scored_text import ScoredText
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
 
-TOGETHER = 8_000  # characters of waiting requests that are read in one go
+MAX_BATCH_CHARACTERS = 8_000  # of waiting requests that are processed as one batch
 
 
 class QueueFullError(Exception):
-    """As many requests wait as may."""
+    """The maximum number of requests is waiting."""
 
 
 @dataclass(eq=False)
 class _Job:
     finder: "EntityFinder"
     texts: Sequence[str]
-    read: list[ReadText] | None = field(default=None)
+    result: list[ScoredText] | None = None
 
     @property
-    def size(self) -> int:
+    def characters(self) -> int:
         return sum(map(len, self.texts))
 
 
-class ReadingQueue:
-    """Reads texts in a thread of its own. Whoever comes first reads for those behind, too.
+class ScoringQueue:
+    """Scores texts in a single thread; waiting requests for the same model share a batch.
 
-    most: how many requests may be here at once, those that are being read included
+    max_requests: the number of requests in the queue, including those being processed
     """
 
-    def __init__(self, *, most: int) -> None:
-        self.most = most
+    def __init__(self, *, max_requests: int) -> None:
+        self.max_requests = max_requests
         self._jobs: list[_Job] = []
-        self._turn = asyncio.Lock()
-        # Always the same thread: each that uses torch keeps some hundred megabytes to itself.
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="reading")
+        self._lock = asyncio.Lock()
+        # A single thread, because torch keeps some hundred megabytes for each thread that uses it.
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="scoring")
         self._freed = FreedMemory()
 
     def __len__(self) -> int:
         return len(self._jobs)
 
-    async def read(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ReadText]:
-        """What `read_all` gives, once it is this request's turn."""
-        if len(self._jobs) >= self.most:
+    async def score(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ScoredText]:
+        """Wait for this request's turn and score its texts.
+
+        The request that gets the lock also processes small requests behind it, so a request may
+        already have its result when it gets the lock.
+        """
+        if len(self._jobs) >= self.max_requests:
             raise QueueFullError
         job = _Job(finder, texts)
         self._jobs.append(job)
         try:
-            async with self._turn:
-                if job.read is None:
-                    await self._read_first(list(self._with(job)))
+            async with self._lock:
+                if job.result is None:
+                    await self._process(list(self._batch(job)))
         finally:
             self._jobs.remove(job)
-        assert job.read is not None
-        return job.read
+        assert job.result is not None
+        return job.result
 
-    def _with(self, first: _Job) -> Iterator[_Job]:
-        """This job, and those behind it for the same model, while they are small."""
-        size = 0
+    def _batch(self, first: _Job) -> Iterator[_Job]:
+        """Yield `first` and the jobs behind it for the same model, up to the batch limit."""
+        characters = 0
         for job in self._jobs[self._jobs.index(first) :]:
-            if job.read is None and job.finder is first.finder:
-                size += job.size
-                if job is not first and size > TOGETHER:
+            if job.result is None and job.finder is first.finder:
+                characters += job.characters
+                if job is not first and characters > MAX_BATCH_CHARACTERS:
                     return
                 yield job
 
-    async def _read_first(self, jobs: Sequence[_Job]) -> None:
-        """The first of the jobs, and the others with it unless one of them cannot be read."""
+    async def _process(self, jobs: Sequence[_Job]) -> None:
+        """Process the jobs as one batch; if that fails, only the first one."""
         try:
-            await self._read_together(jobs)
+            await self._process_batch(jobs)
         except Exception:
             if len(jobs) == 1:
                 raise
-            await self._read_together(jobs[:1])
+            await self._process_batch(jobs[:1])
 
-    async def _read_together(self, jobs: Sequence[_Job]) -> None:
+    async def _process_batch(self, jobs: Sequence[_Job]) -> None:
         texts = [text for job in jobs for text in job.texts]
         loop = asyncio.get_running_loop()
-        read = iter(await loop.run_in_executor(self._reader, self._read, jobs[0].finder, texts))
+        scored = await loop.run_in_executor(self._executor, self._score, jobs[0].finder, texts)
+        results = iter(scored)
         for job in jobs:
-            job.read = [next(read) for _ in job.texts]
+            job.result = [next(results) for _ in job.texts]
 
-    def _read(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ReadText]:
-        read = read_all(finder, texts)
+    def _score(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ScoredText]:
+        scored = list(finder.score_texts(texts))
         self._freed.give_back()
-        return read
+        return scored

@@ -1,42 +1,50 @@
-"""From what was read to what is answered."""
+"""Convert scored texts to the response of the API."""
 
 from collections.abc import Sequence
 
 from thresher.text.utf16 import utf16_offsets
-from thresher.web.schema import Entity, Found, ScoredSentence, ScoredWord
-from thresher.web.scored_text import ReadText
+from thresher.web.schema import Entity, SentenceResult, TextResult, WordResult
+from thresher.entities.finding.scored_text import ScoredText
 
-DIGITS = 6  # of a score
+SCORE_DIGITS = 6
 
 
-def found_in(read: ReadText, *, threshold: float, offsets: str, words: bool) -> Found:
-    """The entities of a text, and its words if they are wanted."""
-    places = utf16_offsets(read.text) if offsets == "utf-16" else range(len(read.text) + 1)
-    return Found(
+def text_result(
+    scored: ScoredText, *, threshold: float, offset_unit: str, with_words: bool
+) -> TextResult:
+    """Return the entities of a text, and the scores of its words if `with_words`.
+
+    offset_unit: "characters" or "utf-16"
+    """
+    text = scored.text
+    offsets = utf16_offsets(text) if offset_unit == "utf-16" else range(len(text) + 1)
+    return TextResult(
         spans=[
             Entity(
-                start=places[span.start],
-                end=places[span.end],
+                start=offsets[span.start],
+                end=offsets[span.end],
                 text=span.text,
-                score=round(span.score, DIGITS),
+                score=round(span.score, SCORE_DIGITS),
             )
-            for span in read.spans(threshold)
+            for span in scored.spans(threshold)
         ],
-        sentences=_sentences(read, places) if words else None,
+        sentences=_sentences(scored, offsets) if with_words else None,
     )
 
 
-def _sentences(read: ReadText, places: Sequence[int]) -> list[ScoredSentence]:
+def _sentences(scored: ScoredText, offsets: Sequence[int]) -> list[SentenceResult]:
     return [
-        ScoredSentence(
-            start=places[sentence.start],
-            end=places[sentence.end],
+        SentenceResult(
+            start=offsets[sentence.start],
+            end=offsets[sentence.end],
             words=[
-                ScoredWord(
-                    start=places[word.start], end=places[word.end], score=round(score, DIGITS)
+                WordResult(
+                    start=offsets[word.start],
+                    end=offsets[word.end],
+                    score=round(score, SCORE_DIGITS),
                 )
-                for word, score in zip(sentence.words, reading.scores.tolist(), strict=True)
+                for word, score in zip(sentence.words, each.scores.tolist(), strict=True)
             ],
         )
-        for sentence, reading in zip(read.sentences, read.readings, strict=True)
+        for sentence, each in zip(scored.sentences, scored.scored_sentences, strict=True)
     ]

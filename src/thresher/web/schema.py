@@ -1,4 +1,4 @@
-"""What requests and answers look like; FastAPI makes the OpenAPI schema from it."""
+"""The requests and responses of the API; FastAPI derives its OpenAPI schema from them."""
 
 from typing import Annotated, Any, Literal
 
@@ -6,11 +6,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 
 from thresher.web.exports import FormatName
 
-MOST_TEXTS = 1000
+MAX_TEXTS = 1000
 
 
-def _whole_characters(text: str) -> str:
-    """JSON can hold half a surrogate pair, which no answer could hold."""
+def _without_lone_surrogates(text: str) -> str:
+    """Reject half of a surrogate pair: JSON can contain it, but UTF-8 cannot encode it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -18,28 +18,28 @@ def _whole_characters(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_whole_characters)]
+Text = Annotated[str, AfterValidator(_without_lone_surrogates)]
 ModelName = Annotated[
     str | None, Field(description="One of the server's models; by default the first.")
 ]
 SelectorNumber = Annotated[
     int | None,
-    Field(ge=1, description="Which of the model's selectors finds, counted from 1."),
+    Field(ge=1, description="The selector of the model to use, counted from 1."),
 ]
 Threshold = Annotated[
     float | None,
     Field(
         ge=0,
         le=1,
-        description="The least score of an entity; by default the model's own. With 0 every "
-        "candidate comes, and a threshold can be chosen later.",
+        description="The minimum score of an entity; by default the model's own threshold. With 0 "
+        "all candidates are returned, so that a client can apply a threshold later.",
     ),
 ]
 Offsets = Annotated[
     Literal["characters", "utf-16"],
     Field(
-        description="What start and end count: Unicode characters, as Python does, or UTF-16 "
-        "code units, as JavaScript does."
+        description="The unit of start and end: Unicode characters, as in Python, or UTF-16 "
+        "code units, as in JavaScript."
     ),
 ]
 
@@ -52,32 +52,30 @@ class _Request(BaseModel):
     threshold: Threshold = None
 
 
-class _Find(_Request):
+class _FindRequest(_Request):
     offsets: Offsets = "characters"
-    words: Annotated[
-        bool, Field(description="Whether to give every word with its own score, too.")
-    ] = False
+    words: Annotated[bool, Field(description="Whether to return the score of every word.")] = False
 
 
-class OneText(_Find):
-    """A text."""
+class OneText(_FindRequest):
+    """A request to find the entities of one text."""
 
     text: Text
 
     @property
-    def all(self) -> list[str]:
-        """The texts to read."""
+    def all_texts(self) -> list[str]:
+        """The text as a list."""
         return [self.text]
 
 
-class SeveralTexts(_Find):
-    """Several texts, each read by itself."""
+class SeveralTexts(_FindRequest):
+    """A request to find the entities of several texts, each independent of the others."""
 
-    texts: Annotated[list[Text], Field(min_length=1, max_length=MOST_TEXTS)]
+    texts: Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS)]
 
     @property
-    def all(self) -> list[str]:
-        """The texts to read."""
+    def all_texts(self) -> list[str]:
+        """All texts of the request."""
         return self.texts
 
 
@@ -92,14 +90,14 @@ FindRequest = Annotated[
 
 
 class DownloadRequest(_Request):
-    """A text and the form in which its entities are wanted."""
+    """A request for the entities of a text as a file."""
 
     text: Text
     format: FormatName = "jsonl"
 
 
 class Entity(BaseModel):
-    """A stretch of the text: `text[start:end]`, and how likely it is just an entity."""
+    """An entity, `text[start:end]`, and the probability that exactly this span is one."""
 
     start: int
     end: int
@@ -107,42 +105,43 @@ class Entity(BaseModel):
     score: float
 
 
-class ScoredWord(BaseModel):
-    """A word, and the probability that it belongs to an entity."""
+class WordResult(BaseModel):
+    """A word and the probability that it belongs to an entity."""
 
     start: int
     end: int
     score: float
 
 
-class ScoredSentence(BaseModel):
+class SentenceResult(BaseModel):
     """A sentence and its words."""
 
     start: int
     end: int
-    words: list[ScoredWord]
+    words: list[WordResult]
 
 
-class Found(BaseModel):
-    """The entities of a text, from left to right; its sentences if words were asked for."""
+class TextResult(BaseModel):
+    """The entities of a text in order, and its sentences if word scores were requested."""
 
     spans: list[Entity]
-    sentences: list[ScoredSentence] | None = None
+    sentences: list[SentenceResult] | None = None
 
 
-class Answer(BaseModel):
-    """What was found in each text, in the order they were given."""
+class FindResponse(BaseModel):
+    """The results of the texts, in the order of the request."""
 
     model: str
     selector: int
     threshold: float
-    results: list[Found]
+    results: list[TextResult]
 
 
 class ModelInfo(BaseModel):
-    """A model that requests can name.
+    """A model that requests can select.
 
-    thresholds: of each of its selectors   selector: which finds by default, counted from 1
+    selector: the number of the default selector, counted from 1
+    thresholds: the default threshold of each selector
     """
 
     name: str
@@ -150,21 +149,21 @@ class ModelInfo(BaseModel):
     thresholds: list[float]
 
 
-class Models(BaseModel):
-    """The models of the server; the first is the default. And how many bytes a request may have."""
+class ModelsResponse(BaseModel):
+    """The models of the server, the default one first, and the maximum size of a request body."""
 
     models: list[ModelInfo]
     most_bytes: int
 
 
-class Health(BaseModel):
-    """That the server is there."""
+class HealthResponse(BaseModel):
+    """The server is running."""
 
     status: Literal["ok"] = "ok"
     version: str
 
 
-class Problem(BaseModel):
-    """Why a request was not answered."""
+class ErrorResponse(BaseModel):
+    """The reason why a request failed."""
 
     detail: str

@@ -9,7 +9,7 @@ import pytest
 import uvicorn
 
 from thresher.web.app import create_app
-from thresher.web.models import Shelf
+from thresher.web.models import ServedModels
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -26,8 +26,8 @@ def executable() -> str:
 
 
 @pytest.fixture(scope="module")
-def address(finder, twofold) -> Iterator[str]:
-    app = create_app(Shelf({"english": finder, "twofold": twofold}), most_bytes=20_000)
+def address(finder, two_selectors) -> Iterator[str]:
+    app = create_app(ServedModels({"english": finder, "two": two_selectors}), max_bytes=20_000)
     config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", access_log=False)
     server = uvicorn.Server(config)
     with config.bind_socket() as listener:

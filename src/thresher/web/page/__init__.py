@@ -1,4 +1,4 @@
-"""The page: files of this folder, read once; no request names a file."""
+"""The web page: routes for the files of this folder, which are read once at start."""
 
 from importlib.resources import files
 
@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-_KINDS = {
+_MEDIA_TYPES = {
     "index.html": "text/html",
     "page.css": "text/css",
     "page.js": "text/javascript",
@@ -24,14 +24,14 @@ _HEADERS = {
 
 
 def page_routes() -> list[Route]:
-    """A route for each file; the page itself is at the root."""
-    return [_route(name, kind) for name, kind in _KINDS.items()]
+    """Return a route for each file; index.html is at the root."""
+    return [_route(name, media_type) for name, media_type in _MEDIA_TYPES.items()]
 
 
-def _route(name: str, kind: str) -> Route:
+def _route(name: str, media_type: str) -> Route:
     content = (files(__name__) / name).read_bytes()
 
-    async def answer(request: Request) -> Response:
-        return Response(content, media_type=kind, headers=_HEADERS)
+    async def respond(request: Request) -> Response:
+        return Response(content, media_type=media_type, headers=_HEADERS)
 
-    return Route("/" if name == "index.html" else f"/{name}", answer)
+    return Route("/" if name == "index.html" else f"/{name}", respond)
