@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.middleware import Middleware
 
 from thresher import __version__
+from thresher.entities.finding.scored_text import ScoredText
 from thresher.web.body_limit import BodyLimit
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
 from thresher.web.exports import FORMATS
@@ -26,7 +27,6 @@ from thresher.web.schema import (
     OneText,
     SeveralTexts,
 )
-from thresher.entities.finding.scored_text import ScoredText
 
 MAX_BYTES = 500_000
 MAX_WAITING = 64

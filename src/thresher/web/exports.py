@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.conll import to_conll
 from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.entities.finding.scored_text import ScoredText
 
 FormatName = Literal["jsonl", "conll", "label-studio", "prodigy", "doccano"]
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.utf16 import utf16_offsets
 from thresher.web.schema import Entity, SentenceResult, TextResult, WordResult
-from thresher.entities.finding.scored_text import ScoredText
 
 SCORE_DIGITS = 6
 
