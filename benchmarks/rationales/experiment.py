@@ -11,17 +11,16 @@ from torch import Generator, Tensor
 
 from benchmarks.data import ROOT
 from benchmarks.machine import digest, peak_memory
+from benchmarks.rationales.gradient_noise import GradientNoise, gradient_noise
 from benchmarks.rationales.rows import Row
 from benchmarks.rationales.tasks import Task
 from thresher.encoders import Encoder
 from thresher.gates.word_vectors import cache_vectors
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
-from thresher.rationales.comparison import compare
 from thresher.rationales.corpus import Corpus, per_text, split
-from thresher.rationales.evaluation import token_counts
+from thresher.rationales.evaluation import compare_selections, selected_word_counts
 from thresher.rationales.fit import open_probabilities
-from thresher.rationales.gradient_noise import GradientNoise, gradient_noise
 from thresher.rationales.inference import text_vectors
 from thresher.rationales.settings import RationaleSettings
 from thresher.rationales.training import (
@@ -120,18 +119,18 @@ def _figures(row: Row, seed: int, data: PreparedTask, trained: TrainedGates) -> 
         trained.selector, data.corpus.vectors_of(test, data.reader.encoder.device)
     )
     selected = per_text(opened >= OPEN, texts)
-    figures = compare(
+    figures = compare_selections(
         data.reader,
         trained.classifier,
         texts,
         task.labels[list(test)],
         selected,
-        rivals=row.rivals,
+        references=row.references,
         seed=seed,
     )
     found: dict[str, Any] = {"figures": {name: asdict(each) for name, each in figures.items()}}
     if task.gold is not None:
-        counts = token_counts([task.gold[i] for i in test], selected)
+        counts = selected_word_counts([task.gold[i] for i in test], selected)
         scores = {"precision": counts.precision, "recall": counts.recall, "f1": counts.f1}
         found["token"] = scores | asdict(counts)
     found["examples"] = [

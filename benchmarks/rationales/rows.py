@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS
-from thresher.rationales.comparison import RIVALS
+from thresher.rationales.choices import ReferenceSelection
 
 RESULTS = ALL_RESULTS / "rationales"
 
@@ -15,19 +15,19 @@ class Row:
     """One way to learn rationales for one task.
 
     settings: changes to the default `RationaleSettings`
-    rivals: other ways to select the same number of words, measured for comparison
+    references: other ways to select the same number of words, measured for comparison
     """
 
     task: str
     settings: Mapping[str, Any] = field(default_factory=dict)
-    rivals: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
 
 
 _REINFORCE = {"estimator": "reinforce", "form": "thresholded"}
 _JOINT = {"mode": "joint"}
 _TWO = {**_REINFORCE, "baseline": "others", "samples": 2}
 ROWS = {
-    "synthetic stretched": Row("synthetic", rivals=("random", "gradient")),
+    "synthetic stretched": Row("synthetic", references=("random", "gradient")),
     "synthetic thresholded": Row("synthetic", {"form": "thresholded"}),
     "synthetic REINFORCE, no baseline": Row("synthetic", {**_REINFORCE, "baseline": "none"}),
     "synthetic REINFORCE, average": Row("synthetic", _REINFORCE),
@@ -36,8 +36,8 @@ ROWS = {
     "synthetic joint": Row("synthetic", _JOINT),
     "synthetic joint from scratch": Row("synthetic", {**_JOINT, "head_start": False, "steps": 180}),
     "synthetic joint REINFORCE": Row("synthetic", {**_REINFORCE, **_JOINT}),
-    "sources stretched": Row("sources", rivals=RIVALS),
+    "sources stretched": Row("sources", references=tuple(ReferenceSelection)),
     "sources REINFORCE, two samples": Row("sources", _TWO),
-    "sources pooled": Row("sources", {"gates_at": "pool"}, rivals=("random",)),
-    "sources joint": Row("sources", {"mode": "joint"}, rivals=("random",)),
+    "sources pooled": Row("sources", {"gates_at": "pool"}, references=("random",)),
+    "sources joint": Row("sources", {"mode": "joint"}, references=("random",)),
 }

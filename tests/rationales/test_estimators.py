@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from benchmarks.rationales.gradient_noise import gradient_noise
 
 from thresher.maths.gate_forms import gate
 from thresher.rationales.estimators import (
@@ -13,7 +14,6 @@ from thresher.rationales.estimators import (
     Reinforce,
     estimator,
 )
-from thresher.rationales.gradient_noise import gradient_noise
 
 OWNER = torch.tensor([0, 0, 0, 1, 1])
 MEMBERS = torch.nn.functional.one_hot(OWNER).double()  # (words, texts)

@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from thresher.rationales.attribution import gradient_scores, highest, random_scores
+from thresher.rationales.attribution import gradient_scores, random_scores, top_words
+from thresher.rationales.choices import ReferenceSelection
 from thresher.rationales.classifier import Classifier, Reader
-from thresher.rationales.comparison import RIVALS, compare
-from thresher.rationales.evaluation import faithfulness, token_counts
+from thresher.rationales.evaluation import compare_selections, selected_word_counts
+from thresher.rationales.faithfulness import faithfulness
 from thresher.rationales.inference import probabilities
 
 TEXTS = [["the", "soup", "was", "lovely"], ["awful"], ["a", "rude", "waiter"]]
@@ -33,8 +34,8 @@ def test_faithfulness_by_hand():
     assert found.comprehensiveness == pytest.approx((0.7 + 0.2 - 0.2) / 3)
 
 
-def test_token_counts_are_of_all_texts_together():
-    found = token_counts(masks([1, 0, 1], [0, 1]), masks([1, 1, 0], [0, 1]))
+def test_selected_words_are_counted_over_all_texts():
+    found = selected_word_counts(masks([1, 0, 1], [0, 1]), masks([1, 1, 0], [0, 1]))
     assert (found.correct, found.predicted, found.gold) == (2, 3, 3)
     assert found.f1 == pytest.approx(2 / 3)
 
@@ -67,9 +68,9 @@ def test_the_gradient_is_that_of_closing_a_gate_a_little(bag):
             assert float(row[word]) == pytest.approx(float(near - far) / (2 * step), abs=2e-3)
 
 
-def test_highest_takes_as_many_words_as_asked_in_every_text():
+def test_top_words_takes_as_many_words_as_asked_in_every_text():
     scores = [torch.tensor([0.1, 0.9, 0.5]), torch.tensor([0.3]), torch.tensor([0.2, 0.4])]
-    chosen = highest(scores, [2, 0, 1])
+    chosen = top_words(scores, [2, 0, 1])
     assert [each.tolist() for each in chosen] == [[False, True, True], [False], [False, True]]
 
 
@@ -79,11 +80,11 @@ def test_random_words_follow_from_their_generator():
     assert [len(row) for row in first] == [len(words) for words in TEXTS]
 
 
-def test_rivals_select_as_many_words_and_share_the_whole_text_s_figures(bag, unseen):
+def test_reference_selections_have_as_many_words_and_share_the_whole_text_s_figures(bag, unseen):
     torch.manual_seed(0)
     reader, classifier = Reader(bag), Classifier(bag.width, 2)
-    found = compare(reader, classifier, unseen.texts, unseen.labels, unseen.gold)
-    assert list(found) == ["rationale", *RIVALS]
+    found = compare_selections(reader, classifier, unseen.texts, unseen.labels, unseen.gold)
+    assert list(found) == ["rationale", *ReferenceSelection]
     for each in found.values():
         assert each.selected == pytest.approx(found["rationale"].selected)
         assert each.accuracy == found["rationale"].accuracy

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from thresher.errors import InputError
-from thresher.rationales.finder import Explanation, RationaleFinder, spans_of, words_of
+from thresher.rationales.finder import Explanation, RationaleFinder, spans_of, split_words
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import RationaleSettings
 
@@ -184,7 +184,7 @@ def test_one_string_is_not_taken_for_many(bag, finder):
 
 def test_runs_of_words_are_spans_with_their_mean_score():
     text = "So cold, so  very cold"
-    words = words_of(text)
+    words = split_words(text)
     assert [word.text for word in words] == ["So", "cold", ",", "so", "very", "cold"]
     scores = torch.tensor([0.9, 0.7, 0.1, 0.4, 0.8, 0.6])
     spans = spans_of(text, words, scores, 0.5)

@@ -12,8 +12,9 @@ from thresher.progress import SilentProgress
 from thresher.rationales.classifier import Reader, seeded_classifier
 from thresher.rationales.classifier_training import random_parts, train_classifier
 from thresher.rationales.corpus import Corpus, endless_batches, per_text, split
-from thresher.rationales.evaluation import token_counts
-from thresher.rationales.fit import fit_rationales, measure, open_probabilities
+from thresher.rationales.evaluation import selected_word_counts
+from thresher.rationales.faithfulness import measure_faithfulness
+from thresher.rationales.fit import fit_rationales, open_probabilities
 from thresher.rationales.inference import text_vectors
 from thresher.rationales.settings import RationaleSettings
 from thresher.rationales.training import Check, rank_of, train_gates
@@ -78,11 +79,11 @@ def token_f1(bag, found, data):
     opened = open_probabilities(
         found.selector, torch.from_numpy(vectors_of(bag, data.texts)).float()
     )
-    return token_counts(data.gold, per_text(opened >= 0.5, data.texts)).f1
+    return selected_word_counts(data.gold, per_text(opened >= 0.5, data.texts)).f1
 
 
 def test_a_classifier_reads_whole_texts_and_their_deciding_words(bag, unseen, classifier):
-    found = measure(Reader(bag), classifier, unseen.texts, unseen.labels, unseen.gold)
+    found = measure_faithfulness(Reader(bag), classifier, unseen.texts, unseen.labels, unseen.gold)
     assert found.accuracy > 0.95
     assert found.accuracy_from_rationale > 0.95
     assert found.accuracy_without < 0.7

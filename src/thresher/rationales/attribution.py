@@ -56,8 +56,8 @@ def random_scores(texts: Sequence[Words], *, generator: Generator) -> list[Tenso
     return [torch.rand(len(words), generator=generator) for words in texts]
 
 
-def highest(scores: Sequence[Tensor], counts: Sequence[int]) -> list[Tensor]:
-    """In each text, as many words as `counts` says, those that score highest: (words,), true."""
+def top_words(scores: Sequence[Tensor], counts: Sequence[int]) -> list[Tensor]:
+    """Mark the `counts[i]` words of text i that score highest: for each text (words,)."""
     chosen = []
     for row, count in zip(scores, counts, strict=True):
         mask = torch.zeros(len(row), dtype=torch.bool)

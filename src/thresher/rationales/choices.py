@@ -23,3 +23,11 @@ class Baseline(StrEnum):
     NONE = "none"
     AVERAGE = "average"
     OTHERS = "others"
+
+
+class ReferenceSelection(StrEnum):
+    """Other ways to select words, which rationales are compared with."""
+
+    RANDOM = "random"
+    GRADIENT = "gradient"
+    INTEGRATED_GRADIENTS = "integrated gradients"

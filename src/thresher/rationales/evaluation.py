@@ -1,69 +1,116 @@
-"""How good rationales are: pure functions of what a classifier answers to parts of texts."""
+"""Evaluate a rationale finder on labelled texts, beside other ways to select as many words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from thresher.entities.evaluation import Counts
+from thresher.errors import InputError, WarningHandler, raise_input_error
+from thresher.progress import ProgressReporter, SilentProgress
+from thresher.rationales.attribution import gradient_scores, random_scores, top_words
+from thresher.rationales.choices import ReferenceSelection
+from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
+from thresher.rationales.finder import RationaleFinder, split_words
+from thresher.rationales.inference import Words, probabilities
+from thresher.rationales.labelled_texts import LabelledText
+from thresher.text.sentences import Word
+
+_INTEGRATION_POINTS = 8
 
 
 @dataclass(frozen=True)
-class Faithfulness:
-    """What is left of a classifier's answers when it reads rationales, and when it does not.
+class RationaleEvaluation:
+    """The figures of a rationale finder.
 
-    selected: the share of all words that are in a rationale
-    empty: the share of texts without any
-    accuracy, accuracy_from_rationale, accuracy_without: of the answers to whole texts, to their
-        rationales alone, and to what is left without them
-    kept: the share of texts whose rationale alone gets the answer of the whole text
-    sufficiency: how much of the probability of that answer is lost with the rationale alone, on
-        average (lower is better)   comprehensiveness: how much without it (higher is better)
+    faithfulness: by selection: "rationale", and the names of the reference selections
+    gold_words: selected words against those of gold rationales, over the texts that have one;
+        None if no text has one
     """
 
-    texts: int
-    selected: float
-    empty: float
-    accuracy: float
-    accuracy_from_rationale: float
-    accuracy_without: float
-    kept: float
-    sufficiency: float
-    comprehensiveness: float
+    faithfulness: dict[str, Faithfulness]
+    gold_words: Counts | None
 
 
-def faithfulness(
-    whole: Tensor,
-    rationale: Tensor,
-    rest: Tensor,
+def evaluate_rationales(
+    finder: RationaleFinder,
+    texts: Sequence[LabelledText],
+    *,
+    threshold: float | None = None,
+    references: Sequence[str] = (ReferenceSelection.RANDOM, ReferenceSelection.GRADIENT),
+    on_problem: WarningHandler | None = None,
+    progress: ProgressReporter | None = None,
+) -> RationaleEvaluation:
+    """Measure a finder on labelled texts, beside reference selections of as many words.
+
+    threshold: of P(open), from which on a word is in the rationale; by default the model's
+    on_problem: called with one line for each text whose label the model does not know; without it
+        the first of them raises `InputError`
+    """
+    known = _texts_with_known_labels(texts, finder.labels, on_problem or raise_input_error)
+    placed = [split_words(each.text) for each in known]
+    words = [[word.text for word in each] for each in placed]
+    selected = finder.selected(finder.scores(words), threshold)
+    readings = 1 + 2 * (1 + len(references))  # each text whole, and with and without each selection
+    figures = compare_selections(
+        finder.reader,
+        finder.model.classifier,
+        words,
+        torch.tensor([finder.labels.index(each.label or "") for each in known]),
+        selected,
+        references=references,
+        progress=(progress or SilentProgress()).stage("measuring", len(known) * readings),
+    )
+    return RationaleEvaluation(figures, _gold_word_counts(known, placed, selected))
+
+
+def compare_selections(
+    reader: Reader,
+    classifier: Classifier,
+    texts: Sequence[Words],
     labels: Tensor,
     selected: Sequence[Tensor],
-) -> Faithfulness:
-    """From the probabilities of labels given the whole texts, their rationales and the rest.
+    *,
+    references: Sequence[str] = tuple(ReferenceSelection),
+    seed: int = 0,
+    progress: Callable[[int], None] = lambda texts: None,
+) -> dict[str, Faithfulness]:
+    """Measure rationales and, for each text, reference selections of the same number of words.
 
-    whole, rationale, rest: (texts, labels)   labels: (texts,), the true ones
-    selected: for each text (words,), true where a word is in its rationale
+    random: words drawn at random
+    gradient: the words with the largest |∂ log p(answer)/∂ gate|
+    integrated gradients: the words whose removal lowers log p(answer) most, with the gradients
+        averaged on the way from no words to all words
+    labels: (texts,)   selected: for each text (words,), true where a word is in its rationale
     """
-    labels = labels.to(whole.device)
-    answer = whole.argmax(-1)
-    believed = _of(whole, answer)
-    words = sum(len(each) for each in selected)
-    return Faithfulness(
-        texts=len(labels),
-        selected=sum(int(each.sum()) for each in selected) / words,
-        empty=sum(not bool(each.any()) for each in selected) / len(selected),
-        accuracy=_share(answer == labels),
-        accuracy_from_rationale=_share(rationale.argmax(-1) == labels),
-        accuracy_without=_share(rest.argmax(-1) == labels),
-        kept=_share(rationale.argmax(-1) == answer),
-        sufficiency=float((believed - _of(rationale, answer)).mean()),
-        comprehensiveness=float((believed - _of(rest, answer)).mean()),
-    )
+    whole = probabilities(reader, classifier, texts, progress=progress)
+    answers = whole.argmax(-1)
+    counts = [int(each.sum()) for each in selected]
+    scores: dict[str, Callable[[], list[Tensor]]] = {
+        ReferenceSelection.RANDOM: lambda: random_scores(
+            texts, generator=Generator().manual_seed(seed)
+        ),
+        ReferenceSelection.GRADIENT: lambda: [
+            each.abs() for each in gradient_scores(reader, classifier, texts, answers)
+        ],
+        ReferenceSelection.INTEGRATED_GRADIENTS: lambda: gradient_scores(
+            reader, classifier, texts, answers, points=_INTEGRATION_POINTS
+        ),
+    }
+    selections = {"rationale": list(selected)}
+    selections |= {str(name): top_words(scores[name](), counts) for name in references}
+    return {
+        name: measure_faithfulness(
+            reader, classifier, texts, labels, each, whole=whole, progress=progress
+        )
+        for name, each in selections.items()
+    }
 
 
-def token_counts(gold: Sequence[Tensor], selected: Sequence[Tensor]) -> Counts:
-    """Selected words against gold ones, of all texts together; for each text (words,)."""
+def selected_word_counts(gold: Sequence[Tensor], selected: Sequence[Tensor]) -> Counts:
+    """Count selected words that are gold, over all texts; for each text (words,)."""
     pairs = [(g.bool(), s.bool()) for g, s in zip(gold, selected, strict=True)]
     return Counts(
         correct=sum(int((g & s).sum()) for g, s in pairs),
@@ -72,9 +119,34 @@ def token_counts(gold: Sequence[Tensor], selected: Sequence[Tensor]) -> Counts:
     )
 
 
-def _of(probabilities: Tensor, answer: Tensor) -> Tensor:
-    return probabilities.gather(-1, answer[:, None])[:, 0]
+def _texts_with_known_labels(
+    texts: Sequence[LabelledText], labels: Sequence[str], on_problem: WarningHandler
+) -> list[LabelledText]:
+    known = []
+    for each in texts:
+        if each.label in labels:
+            known.append(each)
+        else:
+            on_problem(
+                f"{each.source} line {each.number}: unknown label {each.label!r}; "
+                f"the model knows {', '.join(labels)}"
+            )
+    if not known:
+        raise InputError("no text has a label that the model knows")
+    return known
 
 
-def _share(true: Tensor) -> float:
-    return float(true.to(torch.float64).mean())
+def _gold_word_counts(
+    texts: Sequence[LabelledText], words: Sequence[Sequence[Word]], selected: Sequence[Tensor]
+) -> Counts | None:
+    """Compare with the words that overlap a gold span, in the texts that have gold spans."""
+    with_gold = [i for i, each in enumerate(texts) if each.gold is not None]
+    if not with_gold:
+        return None
+    gold = [
+        torch.tensor(
+            [any(s < w.end and w.start < e for s, e in texts[i].gold or ()) for w in words[i]]
+        )
+        for i in with_gold
+    ]
+    return selected_word_counts(gold, [selected[i] for i in with_gold])

@@ -92,7 +92,7 @@ class RationaleFinder:
             _check_classifier(classifier, encoder, settings, set(labels))
             names = classifier.labels
             known = deepcopy(classifier.classifier).to(encoder.device)  # it may learn further
-        words = [[word.text for word in words_of(text)] for text in texts]
+        words = [[word.text for word in split_words(text)] for text in texts]
         lists = [WordListPrior(likely, 1.0), WordListPrior(unlikely, 0.0)]
         fitted = fit_rationales(
             words,
@@ -192,7 +192,7 @@ class RationaleFinder:
         return self.model.threshold if threshold is None else threshold
 
 
-def words_of(text: str) -> list[Word]:
+def split_words(text: str) -> list[Word]:
     """All words of a text, of whatever sentence; a text without words is refused."""
     words = [word for sentence in segment(text) for word in sentence.words]
     if not words:
@@ -228,7 +228,7 @@ def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Word]]]]:
     group: list[tuple[str, list[Word]]] = []
     count = 0
     for text in texts:
-        group.append((text, words_of(text)))
+        group.append((text, split_words(text)))
         count += len(group[-1][1])
         if count >= _WORDS_TOGETHER:
             yield group

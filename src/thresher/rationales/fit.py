@@ -1,7 +1,7 @@
 """From labelled texts to a classifier and its gates."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,8 +18,8 @@ from thresher.progress import ProgressReporter
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.corpus import Corpus, per_text, split
-from thresher.rationales.evaluation import Faithfulness, faithfulness
-from thresher.rationales.inference import Words, probabilities, text_vectors
+from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
+from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
 from thresher.rationales.training import OPEN, Check, TrainedGates, collapse, train_gates
 
@@ -94,7 +94,7 @@ def fit_rationales(
             after_step=progress.stage("gates", settings.steps),
         )
         opened = open_probabilities(trained.selector, corpus.vectors_of(held_out, encoder.device))
-    figures = measure(
+    figures = measure_faithfulness(
         reader,
         trained.classifier,
         corpus.words(held_out),
@@ -122,34 +122,6 @@ def open_probabilities(selector: Selector, vectors: Tensor) -> Tensor:
     with torch.no_grad():
         opened: Tensor = selector(vectors).prob_open().cpu()
     return opened
-
-
-def measure(
-    reader: Reader,
-    classifier: Classifier,
-    texts: Sequence[Words],
-    labels: Tensor,
-    selected: Sequence[Tensor],
-    *,
-    whole: Tensor | None = None,
-    progress: Callable[[int], None] = lambda texts: None,
-) -> Faithfulness:
-    """What the classifier makes of the selected words, and of the others.
-
-    selected: for each text (words,), true where a word is in its rationale
-    whole: (texts, labels), what it makes of the whole texts, where that is known already
-    """
-    if whole is None:
-        whole = probabilities(reader, classifier, texts, progress=progress)
-    kept = [each.float() for each in selected]
-    rest = [1 - each for each in kept]
-    return faithfulness(
-        whole,
-        probabilities(reader, classifier, texts, kept, progress=progress),
-        probabilities(reader, classifier, texts, rest, progress=progress),
-        labels,
-        selected,
-    )
 
 
 def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Classifier:

@@ -1,7 +1,7 @@
 """thresher distill: a faster finder, taught by another on raw text."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,11 +16,6 @@ from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
 from thresher.cli.output import print_summary
 from thresher.cli.progress import shown
 from thresher.cli.work_folder import check_place
-
-if TYPE_CHECKING:
-    from thresher import EntityFinder
-
-_EVERY, _MOST = 20, 500  # one sentence in twenty is held out, at most so many
 
 Teacher = Annotated[
     str,
@@ -60,43 +55,26 @@ def distill(
     texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
     teacher = load_finder(ModelChoice(Path(model), device), quiet=quiet)
     from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
+    from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 
     settings = DistillationSettings(**given(epochs=epochs, seed=seed))
     with shown(quiet=quiet) as progress:
         sentences = list(sentences_of(progress.counted(texts, "text")))
-        held_out = sentences[_EVERY - 1 :: _EVERY][:_MOST]
-        taught = [
-            words
-            for number, words in enumerate(sentences, 1)
-            if number % _EVERY or number > _EVERY * _MOST
-        ]
-        student = teacher.distill_words(taught, settings=settings, progress=progress)
-        student.save(output)
+        report = distill_with_report(teacher, sentences, settings=settings, progress=progress)
+        report.student.save(output)
     summary = {
         "model": str(output),
         "teacher": model,
-        "words": sum(map(len, taught)),
-        "sentences": len(taught),
-        "held_out": len(held_out),
-        "agreement": _agreement(teacher, student, held_out),
-        "threshold": student.threshold,
+        "words": report.words,
+        "sentences": report.sentences,
+        "held_out": report.held_out,
+        "agreement": report.agreement,
+        "threshold": report.student.threshold,
         "bytes": sum(file.stat().st_size for file in output.iterdir()),
         "warnings": progress.notes,
     }
     print_summary(summary, _in_words, as_json=as_json, quiet=quiet)
     problems.conclude()
-
-
-def _agreement(
-    teacher: "EntityFinder", student: "EntityFinder", sentences: list[list[str]]
-) -> float | None:
-    """The exact span F1 of the student, what the teacher finds being gold; None if nothing is."""
-    from thresher.entities.evaluation import span_counts  # noqa: PLC0415 (numpy)
-
-    gold = [[(each.start, each.end) for each in row] for row in teacher.find_words(sentences)]
-    if not any(gold):
-        return None
-    return span_counts(gold, student.find_words(sentences), threshold=0.0).f1
 
 
 def _in_words(summary: dict[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
@@ -12,12 +12,11 @@ from thresher.cli.output import figures_table, print_line, rendered
 from thresher.cli.progress import shown
 from thresher.cli.rationales import options
 from thresher.errors import InputError
-from thresher.rationales.labelled_texts import Fields, LabelledText, read_labelled
+from thresher.rationales.labelled_texts import Fields, read_labelled
 
 if TYPE_CHECKING:
     from thresher.entities.evaluation import Counts
-    from thresher.rationales.evaluation import Faithfulness
-    from thresher.rationales.finder import RationaleFinder
+    from thresher.rationales.faithfulness import Faithfulness
 
 _ROWS = {
     "accuracy, whole text": "accuracy",
@@ -27,8 +26,6 @@ _ROWS = {
     "sufficiency (lost)": "sufficiency",
     "comprehensiveness (lost)": "comprehensiveness",
 }
-_RIVALS = ("random", "gradient")
-_READINGS = 1 + 2 * (1 + len(_RIVALS))  # of a text: whole, and with and without each selection
 _GOLD = "rationale"  # the field that is looked for when none is named
 
 
@@ -61,11 +58,13 @@ def evaluate(
     if gold_field is not None and all(each.gold is None for each in read):
         raise InputError(f"no record has a gold rationale in the field {gold_field!r}")
     finder = load_rationales(model, device=device, quiet=quiet)
-    known = _known(read, finder, problems)
+    from thresher.rationales.evaluation import evaluate_rationales  # noqa: PLC0415 (torch)
+
     with shown(quiet=quiet) as progress:
-        figures, counts = _measured(
-            finder, known, threshold, progress.stage("measuring", len(known) * _READINGS)
+        found = evaluate_rationales(
+            finder, read, threshold=threshold, on_problem=problems, progress=progress
         )
+    figures, counts = found.faithfulness, found.gold_words
     if as_json:
         about = {"model": str(model), "labels": list(finder.labels)}
         print_line(json.dumps(about | _as_json(figures, counts), ensure_ascii=False))
@@ -74,59 +73,6 @@ def evaluate(
             print_line(_about(figures["rationale"], counts))
         print_line(rendered(figures_table(_columns(figures))))
     problems.conclude()
-
-
-def _known(
-    read: list[LabelledText], finder: "RationaleFinder", problems: Problems
-) -> list[LabelledText]:
-    """The texts whose labels the model knows; each other one is told."""
-    known = []
-    for each in read:
-        if each.label in finder.labels:
-            known.append(each)
-        else:
-            choices = ", ".join(finder.labels)
-            problems(
-                f"{each.source} line {each.number}: unknown label {each.label!r}; "
-                f"the model knows {choices}"
-            )
-    if not known:
-        raise InputError("no text has a label that the model knows")
-    return known
-
-
-def _measured(
-    finder: "RationaleFinder", read: list[LabelledText], threshold: float | None, count: Any
-) -> tuple[dict[str, "Faithfulness"], "Counts | None"]:
-    import torch  # noqa: PLC0415 (slow to import; help does without)
-
-    from thresher.rationales.comparison import compare  # noqa: PLC0415
-    from thresher.rationales.evaluation import token_counts  # noqa: PLC0415
-    from thresher.rationales.finder import words_of  # noqa: PLC0415
-
-    placed = [words_of(each.text) for each in read]
-    words = [[word.text for word in each] for each in placed]
-    selected = finder.selected(finder.scores(words), threshold)
-    labels = torch.tensor([finder.labels.index(each.label or "") for each in read])
-    figures = compare(
-        finder.reader,
-        finder.model.classifier,
-        words,
-        labels,
-        selected,
-        rivals=_RIVALS,
-        progress=count,
-    )
-    with_gold = [i for i, each in enumerate(read) if each.gold is not None]
-    if not with_gold:
-        return figures, None
-    gold = [
-        torch.tensor(
-            [any(s < w.end and w.start < e for s, e in read[i].gold or ()) for w in placed[i]]
-        )
-        for i in with_gold
-    ]
-    return figures, token_counts(gold, [selected[i] for i in with_gold])
 
 
 def _about(figures: "Faithfulness", counts: "Counts | None") -> str:

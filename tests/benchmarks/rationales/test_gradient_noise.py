@@ -4,8 +4,7 @@ import math
 
 import pytest
 import torch
-
-from thresher.rationales.gradient_noise import GradientNoise, gradient_noise
+from benchmarks.rationales.gradient_noise import GradientNoise, gradient_noise
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
