@@ -5,7 +5,7 @@ import json
 import pytest
 
 from thresher.errors import InputError
-from thresher.model_folder import ModelKind, described_by
+from thresher.model_folder import ModelKind, config_errors_as_input_errors
 
 KIND = ModelKind("owl", format=2, files=("feathers.bin", "words.txt"), made_by="thresher hatch")
 FILES = {"feathers.bin": b"\x00\xff", "words.txt": "höö\n".encode()}
@@ -53,7 +53,7 @@ def test_a_folder_that_is_not_there_is_answered_with_the_nearest(folder):
 def test_parts_that_do_not_fit_are_told_in_one_line(folder):
     with (
         pytest.raises(InputError, match="does not describe a model: two lines"),
-        described_by(folder),
+        config_errors_as_input_errors(folder),
     ):
         raise RuntimeError("two\nlines")
 

@@ -1,4 +1,4 @@
-"""Training states on disk, in one file of tensors and plain text: no pickle."""
+"""Save and load training checkpoints: one safetensors file with tensors and JSON, no pickle."""
 
 import json
 from pathlib import Path
@@ -15,17 +15,26 @@ from thresher.errors import InputError
 Tensors = dict[str, Tensor]
 
 
-def write_checkpoint(path: Path, tensors: Tensors, numbers: dict[str, Any], *, mark: str) -> None:
-    """Write a state, whole or not at all; `mark` tells which run it belongs to."""
+def write_checkpoint(
+    path: Path, tensors: Tensors, numbers: dict[str, Any], *, fingerprint: str
+) -> None:
+    """Write a checkpoint atomically.
+
+    numbers: step counts, losses and other values that JSON can hold
+    fingerprint: identifies the text and the settings of the run
+    """
     content = save(
         {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
-        metadata={"mark": mark, "numbers": json.dumps(numbers)},
+        metadata={"mark": fingerprint, "numbers": json.dumps(numbers)},
     )
     write_file(path, content)
 
 
-def read_checkpoint(path: Path, *, mark: str) -> tuple[Tensors, dict[str, Any]] | None:
-    """The tensors and numbers of a stopped run; None for one stopped before it wrote any."""
+def read_checkpoint(path: Path, *, fingerprint: str) -> tuple[Tensors, dict[str, Any]] | None:
+    """Return the tensors and numbers of a checkpoint, or None if none has been written yet.
+
+    A checkpoint with another fingerprint raises InputError.
+    """
     if not path.is_file():
         return None
     try:
@@ -34,39 +43,39 @@ def read_checkpoint(path: Path, *, mark: str) -> tuple[Tensors, dict[str, Any]] 
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise InputError(f"cannot resume from {path}: {error}") from error
-    if metadata.get("mark") != mark:
+    if metadata.get("mark") != fingerprint:
         raise InputError(f"cannot resume from {path}: it was begun with other text or settings")
     return tensors, json.loads(metadata["numbers"])
 
 
-def moments(optimizer: Optimizer) -> Tensors:
-    """What an optimiser remembers of each parameter, by `number.name`."""
+def optimizer_tensors(optimizer: Optimizer) -> Tensors:
+    """Return the state of an optimizer, such as Adam's moments, by `parameter_index.name`."""
     return {
-        f"{number}.{name}": value
-        for number, state in optimizer.state_dict()["state"].items()
+        f"{index}.{name}": value
+        for index, state in optimizer.state_dict()["state"].items()
         for name, value in state.items()
     }
 
 
-def restore_moments(optimizer: Optimizer, tensors: Tensors) -> None:
-    """Give an optimiser back what `moments` gave."""
-    state: dict[int, Tensors] = {}
-    for name, value in tensors.items():
-        number, _, moment = name.partition(".")
-        state.setdefault(int(number), {})[moment] = value
+def load_optimizer_tensors(optimizer: Optimizer, tensors: Tensors) -> None:
+    """Restore the state that `optimizer_tensors` returned."""
+    states: dict[int, Tensors] = {}
+    for key, value in tensors.items():
+        index, _, name = key.partition(".")
+        states.setdefault(int(index), {})[name] = value
     groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    optimizer.load_state_dict({"state": states, "param_groups": groups})
 
 
-def tensors_under(prefix: str, tensors: Tensors) -> Tensors:
-    """Those whose names begin so, by the rest of their names."""
+def with_prefix(prefix: str, tensors: Tensors) -> Tensors:
+    """Return the tensors with the prefix added to their names."""
+    return {prefix + name: value for name, value in tensors.items()}
+
+
+def without_prefix(prefix: str, tensors: Tensors) -> Tensors:
+    """Return the tensors whose names start with the prefix, with the prefix removed."""
     return {
         name.removeprefix(prefix): value
         for name, value in tensors.items()
         if name.startswith(prefix)
     }
-
-
-def under(prefix: str, tensors: Tensors) -> Tensors:
-    """The same tensors with a prefix to their names."""
-    return {prefix + name: value for name, value in tensors.items()}

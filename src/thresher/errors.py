@@ -36,12 +36,16 @@ def raise_input_error(message: str) -> None:
 def os_errors_as_input_errors(action: str) -> Iterator[None]:
     """Turn an OSError into an InputError that says which action failed and why.
 
+    BrokenPipeError is not an error of the user and passes unchanged.
+
     >>> with os_errors_as_input_errors(f"cannot write {path}"):
     ...     path.write_bytes(content)
     InputError: cannot write model/config.json: No space left on device
     """
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise InputError(f"{action}: {error.strerror or error}") from error
 

@@ -1,4 +1,8 @@
-"""A model as a folder: config.json, the files it vouches for by their digests, a model card."""
+"""Read and write model folders.
+
+A model folder has a config.json with the SHA-256 digests of the model's files, these files, and a
+model card (README.md).
+"""
 
 import contextlib
 import hashlib
@@ -11,17 +15,20 @@ from typing import Any
 from safetensors import SafetensorError
 
 from thresher.atomic_files import write_folder
-from thresher.errors import InputError, did_you_mean
+from thresher.errors import InputError, did_you_mean, os_errors_as_input_errors
 
 CONFIG, CARD = "config.json", "README.md"
 
 
 @dataclass(frozen=True)
 class ModelKind:
-    """What one kind of model keeps in its folder.
+    """A kind of model, and the files in its folder.
 
-    format: of the folder; another one is refused   files: beside the description and the card
-    optional: files that only some such models have   made_by: the command that makes such a model
+    name: "language model", for example; config.json says it
+    format: version of the folder's layout; folders of another version are refused
+    files: names of the files besides config.json and the model card
+    made_by: the command that makes such a model, for error messages
+    optional: names of files that only some models of this kind have
     """
 
     name: str
@@ -33,33 +40,31 @@ class ModelKind:
     def write(
         self, folder: Path, config: Mapping[str, Any], files: Mapping[str, bytes], *, card: str
     ) -> None:
-        """Write the folder, whole or not at all."""
-        described = {
+        """Write a model folder atomically; `card` is the text of the model card."""
+        full_config = {
             "kind": self.name,
             "format": self.format,
             **config,
             "sha256": {name: _sha256(content) for name, content in files.items()},
         }
-        text = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
-        parts = {CONFIG: text.encode(errors="replace"), CARD: card.encode(errors="replace")}
-        write_folder(folder, {**files, **parts})
+        text = json.dumps(full_config, indent=2, ensure_ascii=False) + "\n"
+        texts = {CONFIG: text.encode(errors="replace"), CARD: card.encode(errors="replace")}
+        write_folder(folder, {**files, **texts})
 
     def read(self, folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """The description and the files; whatever is wrong with them is said in one line."""
-        config = self._config(folder)
-        with described_by(folder):
-            there = [name for name in self.optional if name in config["sha256"]]
-        try:
-            files = {name: (folder / name).read_bytes() for name in (*self.files, *there)}
-        except OSError as error:
-            raise InputError(f"the model {folder} is incomplete: {error}") from error
-        with described_by(folder):
+        """Return the config and the content of the files, after checking their digests."""
+        config = self._read_config(folder)
+        with config_errors_as_input_errors(folder):
+            present = [name for name in self.optional if name in config["sha256"]]
+        with os_errors_as_input_errors(f"the model {folder} is incomplete"):
+            files = {name: (folder / name).read_bytes() for name in (*self.files, *present)}
+        with config_errors_as_input_errors(folder):
             for name, content in files.items():
                 if _sha256(content) != config["sha256"][name]:
                     raise InputError(f"{folder / name} was changed after the model was saved")
         return config, files
 
-    def _config(self, folder: Path) -> dict[str, Any]:
+    def _read_config(self, folder: Path) -> dict[str, Any]:
         path = folder / CONFIG
         if not folder.is_dir():
             models = folder.parent.glob(f"*/{CONFIG}")
@@ -82,8 +87,8 @@ class ModelKind:
         return config
 
 
-def kind_in(folder: Path) -> str | None:
-    """What a folder says it holds, if anything: the name of a `ModelKind`."""
+def read_model_kind(folder: Path) -> str | None:
+    """Return the name of the `ModelKind` in a folder's config.json, or None if there is none."""
     try:
         config = json.loads((folder / CONFIG).read_bytes())
     except (OSError, ValueError):
@@ -92,18 +97,18 @@ def kind_in(folder: Path) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-# What a part of another kind, size or name gives where it is put in.
-_MISFITS = (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError)
+# Raised when a tensor or value in the config has an unexpected name, type or size.
+_CONFIG_ERRORS = (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError)
 
 
 @contextlib.contextmanager
-def described_by(folder: Path) -> Iterator[None]:
-    """While a model is put together from its parts: one line for what does not fit."""
+def config_errors_as_input_errors(folder: Path) -> Iterator[None]:
+    """Turn errors while a model is built from its files into an InputError of one line."""
     try:
         yield
     except InputError:
         raise
-    except _MISFITS as error:
+    except _CONFIG_ERRORS as error:
         reason = " ".join(str(error).splitlines()) or type(error).__name__
         raise InputError(f"{folder / CONFIG} does not describe a model: {reason}") from error
 

@@ -5,14 +5,13 @@ the like are where each system looks for them: S3's in AWS_ACCESS_KEY_ID, AWS_EN
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from thresher.atomic_files import write_file
-from thresher.errors import InputError
+from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.sources import SUFFIXES, find_sources
 
 _REMOTE = "://"
@@ -26,7 +25,7 @@ def is_remote(name: str) -> bool:
 def opened_for_reading(name: str) -> Any:
     """The file as pyarrow has it: it can be read, sought and closed."""
     system, path = _system(name)
-    with _told(f"cannot read {name}"):
+    with os_errors_as_input_errors(f"cannot read {name}"):
         return system.open_input_file(path)
 
 
@@ -44,13 +43,13 @@ def read_whole(name: str) -> bytes | None:
 
     if _about(name).type == FileType.NotFound:
         return None
-    with _told(f"cannot read {name}"), opened_for_reading(name) as file:
+    with os_errors_as_input_errors(f"cannot read {name}"), opened_for_reading(name) as file:
         return bytes(file.read())
 
 
 def write_whole(name: str, content: bytes) -> None:
     """Write a file that appears when it is whole; far stores do that by themselves."""
-    with _told(f"cannot write {name}"):
+    with os_errors_as_input_errors(f"cannot write {name}"):
         if not is_remote(name):
             Path(name).parent.mkdir(parents=True, exist_ok=True)
             write_file(Path(name), content)
@@ -68,7 +67,7 @@ def names_under(folder: str) -> list[str]:
 
     system, path = _system(folder)
     selector = FileSelector(path, recursive=True, allow_not_found=True)
-    with _told(f"cannot list {folder}"):
+    with os_errors_as_input_errors(f"cannot list {folder}"):
         found = system.get_file_info(selector)
     return sorted(
         folder + each.path.removeprefix(path) for each in found if each.type == FileType.File
@@ -115,16 +114,8 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 def _about(name: str) -> Any:
     """What pyarrow knows of a name: whether it is there, a file or a folder, and its size."""
     system, path = _system(name)
-    with _told(f"cannot read {name}"):
+    with os_errors_as_input_errors(f"cannot read {name}"):
         return system.get_file_info(path)
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{what}: {error}") from error
 
 
 def _system(name: str) -> tuple[Any, str]:

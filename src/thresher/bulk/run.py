@@ -23,7 +23,7 @@ from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import names_under, read_whole, size_of, write_whole
 from thresher.bulk.finder_choice import ModelChoice
 from thresher.entities.built_in import folder_of
-from thresher.errors import InputError
+from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.annotations import Span
 
 if TYPE_CHECKING:
@@ -159,10 +159,8 @@ def _identity(model: ModelChoice) -> dict[str, Any]:
     use = {"selector": model.selector, "exact": model.exact}
     if model.folder is None:
         return {"model": f"built-in, {thresher.__version__}"} | use
-    try:
+    with os_errors_as_input_errors(f"{model.folder} is not a model"):
         description = (folder_of(model.folder) / "config.json").read_bytes()
-    except OSError as error:
-        raise InputError(f"{model.folder} is not a model: {error.strerror}") from error
     return {"model": hashlib.sha256(description).hexdigest()} | use
 
 

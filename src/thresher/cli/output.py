@@ -1,7 +1,6 @@
 """Where output goes: standard output as it comes, or a file that appears whole or not at all."""
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +12,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from thresher.errors import InputError
+from thresher.atomic_files import open_atomic
+from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.sources import find_sources
 
 Write = Callable[[str], None]
@@ -46,14 +46,14 @@ def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
 @contextmanager
 def opened(path: Path | None) -> Iterator[Write]:
     """A function that writes text; what it wrote to a file is there once the block has ended."""
-    with _told("to standard output" if path is None else str(path)):
+    with os_errors_as_input_errors(f"cannot write {path or 'to standard output'}"):
         if path is None:
             yield _writer(sys.stdout.buffer)
         elif path.exists() and not path.is_file():  # a device or a pipe cannot be exchanged
             with path.open("wb") as stream:
                 yield _writer(stream)
         else:
-            with _exchanged(path.resolve()) as stream:
+            with open_atomic(path.resolve()) as stream:
                 yield _writer(stream)
 
 
@@ -106,27 +106,3 @@ def _writer(stream: IO[bytes]) -> Write:
         stream.flush()
 
     return write
-
-
-@contextmanager
-def _exchanged(path: Path) -> Iterator[IO[bytes]]:
-    """A new file that takes the place of the old one at the end, unless something goes wrong."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with temporary.open("wb") as stream:
-            yield stream
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def _told(place: str) -> Iterator[None]:
-    """What cannot be written is told in one line. (What cannot be read is told by its reader.)"""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot write {place}: {error.strerror or error}") from error

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thresher.atomic_files import replaceable
-from thresher.errors import InputError
+from thresher.atomic_files import is_replaceable
+from thresher.errors import InputError, os_errors_as_input_errors
 
 if TYPE_CHECKING:
     from thresher.gates.distributed import ProcessGroup
@@ -23,7 +23,7 @@ _FILES = {
 
 def check_place(folder: Path, *, force: bool) -> None:
     """Refuse, before any work, a place where the model could not be put at the end."""
-    if not replaceable(folder):
+    if not is_replaceable(folder):
         raise InputError(f"{folder} exists and is not a model; choose another place")
     if (folder / "config.json").exists() and not force:
         raise InputError(f"there is a model in {folder}; add --force to replace it")
@@ -47,10 +47,8 @@ def kept_work(
         return
     if not resume:
         shutil.rmtree(work, ignore_errors=True)
-    try:
+    with os_errors_as_input_errors(f"cannot write {work}"):
         work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {work}: {error.strerror}") from error
     if processes is not None:
         processes.wait()
     try:

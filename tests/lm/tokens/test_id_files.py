@@ -63,5 +63,5 @@ def test_ids_that_were_mapped_before_stay_as_they_are(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InputError, match="cannot keep tokens in"):
+    with pytest.raises(InputError, match="cannot write token ids to"):
         mapped_ids(learn_tokens("characters", "ab"), "ab", tmp_path / "none" / "ids")

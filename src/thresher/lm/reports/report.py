@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from thresher.atomic_files import write_file
-from thresher.errors import InputError
+from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.lm.reports.evaluation import Evaluation
 from thresher.lm.reports.frequency_groups import group_means, popularity_groups
 from thresher.lm.reports.gradient_roles import ROLES
@@ -36,10 +36,8 @@ def write_report(models: Models, folder: Path) -> list[str]:
     files = {"report.md": report_text(models, list(pictures)).encode()} | pictures
     for name, learned in models.items():
         files[f"tokens-{name}.csv"] = token_table(learned).encode()
-    try:
+    with os_errors_as_input_errors(f"cannot write {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {folder}: {error.strerror}") from error
     for name, content in files.items():
         write_file(folder / name, content)
     return list(files)

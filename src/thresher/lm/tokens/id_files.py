@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from thresher.errors import InputError
+from thresher.errors import os_errors_as_input_errors
 from thresher.lm.tokens.factory import Tokens
 
 PIECE = 1 << 20  # characters whose tokens are held at a time
@@ -19,13 +19,11 @@ def mapped_ids(tokens: Tokens, text: str, path: Path) -> Tensor:
     Tokens that lose nothing read lines apart, so the text is encoded piece by piece; those that
     look for words and sentences read it whole.
     """
-    try:
+    with os_errors_as_input_errors(f"cannot write token ids to {path}"):
         path.unlink(missing_ok=True)  # who has the file of an earlier text mapped keeps it
         with path.open("wb") as file:
             for piece in _pieces(text) if tokens.lossless else [text]:
                 tokens.encode(piece).tofile(file)
-    except OSError as error:
-        raise InputError(f"cannot keep tokens in {path}: {error.strerror}") from error
     if path.stat().st_size == 0:  # which cannot be mapped
         return torch.zeros(0, dtype=torch.int64)
     return torch.from_numpy(np.memmap(path, dtype=np.int64, mode="c"))  # "c": nobody may change it

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from thresher.checkpoint_files import (
-    moments,
+    load_optimizer_tensors,
+    optimizer_tensors,
     read_checkpoint,
-    restore_moments,
-    tensors_under,
-    under,
+    with_prefix,
+    without_prefix,
     write_checkpoint,
 )
 from thresher.lm.reports.gradient_roles import ROLES
@@ -33,24 +33,26 @@ def run_mark(state: TrainingState, data: TrainingData, settings: LanguageModelSe
 
 def save_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
     """Write the state, whole or not at all; `mark` tells which run it belongs to."""
-    tensors = under(_WEIGHTS, state.model.weights()) | under(_BEST, state.best)
-    tensors |= under(_MOMENTS, moments(state.optimizer))
+    tensors = with_prefix(_WEIGHTS, state.model.weights()) | with_prefix(_BEST, state.best)
+    tensors |= with_prefix(_MOMENTS, optimizer_tensors(state.optimizer))
     if state.roles is not None:
         tensors |= {_ROLES + name: getattr(state.roles, name) for name in ROLES}
-    write_checkpoint(path, tensors, {name: getattr(state, name) for name in _NUMBERS}, mark=mark)
+    write_checkpoint(
+        path, tensors, {name: getattr(state, name) for name in _NUMBERS}, fingerprint=mark
+    )
 
 
 def load_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
     """Bring a new state to where a stopped run was; one stopped before any file starts anew."""
-    found = read_checkpoint(path, mark=mark)
+    found = read_checkpoint(path, fingerprint=mark)
     if found is None:
         return
     tensors, numbers = found
-    state.model.load_weights(tensors_under(_WEIGHTS, tensors))
-    state.best = tensors_under(_BEST, tensors)
-    restore_moments(state.optimizer, tensors_under(_MOMENTS, tensors))
+    state.model.load_weights(without_prefix(_WEIGHTS, tensors))
+    state.best = without_prefix(_BEST, tensors)
+    load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))
     if state.roles is not None:
-        for name, value in tensors_under(_ROLES, tensors).items():
+        for name, value in without_prefix(_ROLES, tensors).items():
             getattr(state.roles, name).copy_(value)
     for name, value in numbers.items():
         setattr(state, name, value)

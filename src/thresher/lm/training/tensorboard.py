@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thresher.errors import InputError
+from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.lm.training.loop import Row
 
 
@@ -23,10 +23,8 @@ def tensorboard_log(folder: Path | None) -> Iterator[Callable[[Row], None]]:
         raise InputError(
             "a TensorBoard log needs tensorboard: pip install 'thresher[train]'"
         ) from error
-    try:
+    with os_errors_as_input_errors(f"cannot write a TensorBoard log to {folder}"):
         writer = SummaryWriter(str(folder))
-    except OSError as error:
-        raise InputError(f"cannot write a TensorBoard log to {folder}: {error.strerror}") from error
 
     def add(row: Row) -> None:
         for name, value in row.items():
