@@ -102,7 +102,7 @@ def test_one_sentence_is_counted_as_one(run, model, tmp_path):
         ("Magda\nleft\n", "no column holds tags"),
         ("", "holds no sentences"),
         ("Magda\tB-PER\nleft\n", "line 2"),
-        ("rain\tO\nfell\tO\n", "gold.conll: nothing to measure by"),
+        ("rain\tO\nfell\tO\n", "gold.conll: cannot evaluate"),
     ],
 )
 def test_gold_that_cannot_be_read_gives_no_figures(run, tmp_path, content, told):
@@ -135,7 +135,7 @@ def test_a_file_in_which_nothing_was_labelled_is_told(run, tmp_path):
     path.write_text('[{"data": {"text": "Magda left."}}]', encoding="utf-8")
     result = run("eval", path, "--from", "label-studio")
     assert result.status == 1
-    assert result.complaint == f"no text in {path} was labelled"
+    assert result.complaint == f"no text in {path} is labelled"
 
 
 def test_texts_in_which_nobody_marked_an_entity_are_told(run, tmp_path):
@@ -144,5 +144,5 @@ def test_texts_in_which_nobody_marked_an_entity_are_told(run, tmp_path):
         path.write_text('{"text": "Rain fell.", "answer": "accept", "spans": []}\n')
     result = run("eval", *paths, "--from", "prodigy", "--json")
     assert (result.status, result.out) == (1, "")
-    told = f"no entity is tagged in {paths[0]} and 1 more: nothing to measure by"
+    told = f"no entity is labelled in {paths[0]} and 1 more: cannot evaluate"
     assert result.complaint == told

@@ -1,7 +1,7 @@
 """thresher eval: how well a model finds what someone has tagged."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -35,7 +35,7 @@ GoldFormat = Annotated[
     ),
 ]
 
-_WRITTEN: dict[str, Callable[[str], str]] = {"as given": str, "lower-cased": str.lower}
+_CASES = {"as given": False, "lower-cased": True}
 
 
 def evaluate(
@@ -58,22 +58,25 @@ def evaluate(
     threshold. Calibration error is how far, on average, the score of a span is
     from the chance that it is right.
     """
-    from thresher.cli.entities.measures import Gold, measure  # noqa: PLC0415 (numpy; help does without)
+    from thresher.entities.evaluation import (  # noqa: PLC0415 (numpy; help does without)
+        GoldTexts,
+        evaluate_finder,
+    )
 
-    tagged = Gold.read(gold, format=from_)
+    tagged = GoldTexts.read(gold, format=from_)
     finder = load_finder(ModelChoice(model, device, exact=exact), quiet=quiet)
     least = finder.threshold if threshold is None else threshold
     counts = tagged.counts()
     with shown(quiet=quiet) as progress:
         measures = {
-            name: measure(
+            name: evaluate_finder(
                 finder,
                 tagged,
                 threshold=least,
-                write=write,
-                count=progress.stage(name, counts["sentences"]),
+                lower_case=lower_case,
+                progress=progress.stage(name, counts["sentences"]),
             )
-            for name, write in _WRITTEN.items()
+            for name, lower_case in _CASES.items()
         }
     if as_json:
         about = {"gold": gold, "model": str(model) if model else None, "threshold": least}

@@ -97,7 +97,5 @@ def _columns(figures: Mapping[str, "Faithfulness"]) -> dict[str, dict[str, float
 def _as_json(figures: Mapping[str, "Faithfulness"], counts: "Counts | None") -> dict[str, object]:
     told: dict[str, object] = {name: asdict(each) for name, each in figures.items()}
     if counts is not None:
-        from thresher.cli.entities.measures import shares  # noqa: PLC0415 (numpy; help does without)
-
-        told["token"] = shares(counts)
+        told["token"] = counts.as_json()
     return told

@@ -1,11 +1,11 @@
-"""How well words and spans are found, against gold spans: pure functions of both.
+"""Metrics that compare word scores and candidate spans with gold spans.
 
-Gold is given per sentence, as (start, end) pairs of word numbers, end exclusive. Where a share
-has nothing to be a share of (no gold, no prediction, no word), it is 0.
+Gold spans are given per sentence, as (start, end) pairs of word indices, end exclusive. A ratio
+whose denominator is 0 (no gold span, no prediction, no word) is 0.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,12 @@ from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
 
 Bounds = tuple[int, int]
-Gold = Sequence[Sequence[Bounds]]
+GoldSpans = Sequence[Sequence[Bounds]]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many were predicted, how many there are, and how many of them are the same."""
+    """The numbers of predicted items, of gold items, and of items that are both."""
 
     correct: int
     predicted: int
@@ -38,15 +38,19 @@ class Counts:
     @property
     def f1(self) -> float:
         """The harmonic mean of precision and recall: 2 correct / (predicted + gold)."""
-        either = self.predicted + self.gold
-        return 2 * self.correct / either if either else 0.0
+        total = self.predicted + self.gold
+        return 2 * self.correct / total if total else 0.0
+
+    def as_json(self) -> dict[str, float]:
+        """Return precision, recall, F1 and the counts as values that JSON can hold."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Bin:
     """The candidates whose scores lie in one interval.
 
-    accuracy: the share of them that are gold spans; with `mean_score` 0 in an empty bin
+    accuracy: the fraction of them that are gold spans; 0 in an empty bin, like `mean_score`
     """
 
     low: float
@@ -58,7 +62,10 @@ class Bin:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether scores are probabilities: of the candidates scored .7, seven in ten are right."""
+    """Candidates binned by score, to check whether scores are probabilities.
+
+    If they are, seven in ten of the candidates that score 0.7 are gold spans.
+    """
 
     bins: tuple[Bin, ...]
 
@@ -70,11 +77,11 @@ class Calibration:
         return sum(gaps) / total if total else 0.0
 
 
-def word_average_precision(gold: Gold, scores: Sequence[Scores]) -> float:
-    """The area under the steps of precision over recall, as the threshold falls: Σ ΔR · P.
+def word_average_precision(gold: GoldSpans, scores: Sequence[Scores]) -> float:
+    """Return the average precision of word scores: Σ ΔR · P as the threshold falls.
 
-    Words of equal score are taken together, so their order does not matter. A word is gold if it
-    lies in a gold span.
+    Words with equal scores count as one step, so their order does not matter. A word is gold if
+    it lies in a gold span.
 
     scores: for each sentence (words,)
     """
@@ -88,8 +95,8 @@ def word_average_precision(gold: Gold, scores: Sequence[Scores]) -> float:
     return float(np.diff(correct, prepend=0) @ precision / correct[-1])
 
 
-def word_counts(gold: Gold, scores: Sequence[Scores], *, threshold: float = 0.5) -> Counts:
-    """Words that score at least the threshold, against words that lie in a gold span."""
+def word_counts(gold: GoldSpans, scores: Sequence[Scores], *, threshold: float = 0.5) -> Counts:
+    """Compare the words that score at least the threshold with the words of gold spans."""
     labels, selected = _labels(gold, scores), _flat(scores) >= threshold
     return Counts(
         correct=int((labels & selected).sum()),
@@ -99,9 +106,9 @@ def word_counts(gold: Gold, scores: Sequence[Scores], *, threshold: float = 0.5)
 
 
 def span_counts(
-    gold: Gold, found: Sequence[Sequence[Candidate]], *, threshold: float = 0.0
+    gold: GoldSpans, found: Sequence[Sequence[Candidate]], *, threshold: float = 0.0
 ) -> Counts:
-    """Candidates that score at least the threshold, against gold spans; right if exactly equal."""
+    """Compare the candidates that score at least the threshold with gold spans, exactly."""
     correct = predicted = total = 0
     for spans, candidates in _sentences(gold, found):
         kept = {(each.start, each.end) for each in candidates if each.score >= threshold}
@@ -111,13 +118,15 @@ def span_counts(
     return Counts(correct=correct, predicted=predicted, gold=total)
 
 
-def calibration(gold: Gold, found: Sequence[Sequence[Candidate]], *, bins: int = 10) -> Calibration:
-    """Candidates by score, in bins of equal width, with the share that are exactly gold spans.
+def calibration(
+    gold: GoldSpans, found: Sequence[Sequence[Candidate]], *, bins: int = 10
+) -> Calibration:
+    """Bin candidates by score and compute the fraction of each bin that are gold spans.
 
     Bin k of n holds the scores in [k/n, (k + 1)/n); the last one also holds 1.
     """
     if bins < 1:
-        raise ValueError(f"there must be at least 1 bin; got {bins}")
+        raise ValueError(f"`bins` must be at least 1, got {bins}")
     pairs = [
         (each.score, (each.start, each.end) in spans)
         for spans, candidates in _sentences(gold, found)
@@ -126,7 +135,7 @@ def calibration(gold: Gold, found: Sequence[Sequence[Candidate]], *, bins: int =
     scores = np.array([score for score, _ in pairs], dtype=np.float64)
     outside = ~((scores >= 0) & (scores <= 1))
     if outside.any():
-        raise ValueError(f"scores must lie in [0, 1]; got {scores[outside][0]}")
+        raise ValueError(f"scores must be between 0 and 1, got {scores[outside][0]}")
     right = np.array([is_gold for _, is_gold in pairs], dtype=np.float64)
     which = np.minimum((scores * bins).astype(np.int64), bins - 1)
     count = np.bincount(which, minlength=bins)
@@ -140,16 +149,16 @@ def calibration(gold: Gold, found: Sequence[Sequence[Candidate]], *, bins: int =
     )
 
 
-def _labels(gold: Gold, scores: Sequence[Scores]) -> NDArray[np.bool_]:
-    """Whether each word of the sentences in turn lies in a gold span: (words,)."""
+def _labels(gold: GoldSpans, scores: Sequence[Scores]) -> NDArray[np.bool_]:
+    """Return for each word of all sentences whether it lies in a gold span: (words,)."""
     _check_lengths(gold, scores)
     labels = [np.zeros(len(each), dtype=np.bool_) for each in scores]
     for number, spans in enumerate(gold):
         for start, end in spans:
             if not 0 <= start < end <= len(labels[number]):
                 raise ValueError(
-                    f"a gold span must have 0 <= start < end <= {len(labels[number])}, "
-                    f"the words of its sentence; sentence {number} has ({start}, {end})"
+                    f"a gold span must have 0 <= start < end <= {len(labels[number])}, the number "
+                    f"of words of its sentence; sentence {number} has ({start}, {end})"
                 )
             labels[number][start:end] = True
     return np.concatenate([np.zeros(0, dtype=np.bool_), *labels])
@@ -158,21 +167,21 @@ def _labels(gold: Gold, scores: Sequence[Scores]) -> NDArray[np.bool_]:
 def _flat(scores: Sequence[Scores]) -> NDArray[np.float64]:
     flat = np.concatenate([np.zeros(0), *scores])
     if np.isnan(flat).any():
-        raise ValueError("scores must be numbers; got NaN")
+        raise ValueError("scores must not be NaN")
     return flat
 
 
 def _sentences(
-    gold: Gold, found: Sequence[Sequence[Candidate]]
+    gold: GoldSpans, found: Sequence[Sequence[Candidate]]
 ) -> Iterator[tuple[set[Bounds], Sequence[Candidate]]]:
-    """Gold spans and candidates, sentence by sentence."""
+    """Yield the gold spans and candidates of each sentence."""
     _check_lengths(gold, found)
     for spans, candidates in zip(gold, found, strict=True):
         yield set(spans), candidates
 
 
-def _check_lengths(gold: Gold, predicted: Sequence[object]) -> None:
+def _check_lengths(gold: GoldSpans, predicted: Sequence[object]) -> None:
     if len(gold) != len(predicted):
         raise ValueError(
-            f"gold and predictions must be of the same sentences: {len(gold)} and {len(predicted)}"
+            f"gold spans are given for {len(gold)} sentences, predictions for {len(predicted)}"
         )

@@ -215,9 +215,9 @@ def test_with_no_gold_and_no_prediction_every_figure_is_zero_without_a_warning()
 
 
 def test_gold_of_other_sentences_is_refused_with_both_lengths():
-    with pytest.raises(ValueError, match="same sentences: 2 and 1"):
+    with pytest.raises(ValueError, match="for 2 sentences, predictions for 1"):
         span_counts(NOWHERE, [[]])
-    with pytest.raises(ValueError, match="same sentences: 2 and 1"):
+    with pytest.raises(ValueError, match="for 2 sentences, predictions for 1"):
         word_average_precision(NOWHERE, [np.zeros(3)])
 
 
@@ -228,11 +228,11 @@ def test_a_gold_span_outside_its_sentence_is_refused(span):
 
 
 def test_scores_that_are_not_probabilities_are_refused():
-    with pytest.raises(ValueError, match=r"\[0, 1\]; got 1.5"):
+    with pytest.raises(ValueError, match=r"between 0 and 1, got 1.5"):
         calibration([[]], [[Candidate(0, 1, 1.5)]])
-    with pytest.raises(ValueError, match=r"\[0, 1\]; got nan"):
+    with pytest.raises(ValueError, match=r"between 0 and 1, got nan"):
         calibration([[]], [[Candidate(0, 1, float("nan"))]])
     with pytest.raises(ValueError, match="NaN"):
         word_average_precision([[(0, 1)]], [np.array([np.nan])])
-    with pytest.raises(ValueError, match="at least 1 bin; got 0"):
+    with pytest.raises(ValueError, match="`bins` must be at least 1, got 0"):
         calibration([[]], [[]], bins=0)

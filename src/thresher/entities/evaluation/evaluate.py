@@ -1,0 +1,131 @@
+"""Evaluate a finder on texts in which people have marked the entities."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from thresher.entities.evaluation.metrics import (
+    Calibration,
+    Counts,
+    calibration,
+    span_counts,
+    word_average_precision,
+    word_counts,
+)
+from thresher.entities.finding.text_finder import TextFinder
+from thresher.errors import InputError
+from thresher.text.annotations import TaggedSentence
+from thresher.text.formats.conll import read_conll
+from thresher.text.formats.labelling_tools import read_labelled
+from thresher.text.sources import find_sources, spoken_names
+
+
+@dataclass(frozen=True)
+class GoldTexts:
+    """Labelled texts, each a sequence of sentences; a CoNLL file is one text."""
+
+    texts: Sequence[Sequence[TaggedSentence]]
+
+    @classmethod
+    def read(cls, sources: Iterable[str], *, format: str = "conll") -> "GoldTexts":  # noqa: A002
+        """Read files; one record that cannot be read is an error, as results would mislead.
+
+        format: conll, prodigy, doccano or label-studio
+        """
+        names = find_sources(sources)
+        if format == "conll":
+            texts = [list(read_conll(name)) for name in names]
+        else:
+            files = (read_labelled(name, format=format) for name in names)
+            texts = [text.sentences() for file in files for text in file]
+        gold = cls(texts)
+        if not gold.sentences:
+            raise InputError(f"no text in {spoken_names(names)} is labelled")
+        if not any(sentence.spans for sentence in gold.sentences):
+            raise InputError(f"no entity is labelled in {spoken_names(names)}: cannot evaluate")
+        return gold
+
+    @property
+    def sentences(self) -> list[TaggedSentence]:
+        """The sentences of all texts."""
+        return [sentence for text in self.texts for sentence in text]
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of sentences, words and spans."""
+        return {
+            "sentences": len(self.sentences),
+            "words": sum(len(each.words) for each in self.sentences),
+            "spans": sum(len(each.spans) for each in self.sentences),
+        }
+
+
+@dataclass(frozen=True)
+class FinderEvaluation:
+    """How well a finder scores words and finds exact spans.
+
+    words: at a score of one half   spans: at the threshold of the evaluation
+    """
+
+    average_precision: float
+    words: Counts
+    spans: Counts
+    calibration: Calibration
+
+    def figures(self) -> dict[str, float]:
+        """Return the figures by their names in a table."""
+        return {
+            "word AP": self.average_precision,
+            "word precision": self.words.precision,
+            "word recall": self.words.recall,
+            "word F1": self.words.f1,
+            "exact span precision": self.spans.precision,
+            "exact span recall": self.spans.recall,
+            "exact span F1": self.spans.f1,
+            "calibration error": self.calibration.error,
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Return figures and counts as values that JSON can hold."""
+        return {
+            "word": {"average_precision": self.average_precision, **self.words.as_json()},
+            "span": self.spans.as_json(),
+            "calibration_error": self.calibration.error,
+            "calibration": [asdict(each) for each in self.calibration.bins],
+        }
+
+
+def evaluate_finder(
+    finder: TextFinder,
+    gold: GoldTexts,
+    *,
+    threshold: float | None = None,
+    lower_case: bool = False,
+    progress: Callable[[int], None] = lambda sentences: None,
+) -> FinderEvaluation:
+    """Compare what a finder finds with the labels.
+
+    threshold: the smallest score of a span; by default that of the finder
+    lower_case: convert all words to lower case before finding
+    progress: is called with 1 after each sentence
+    """
+    scored = []
+    for text in gold.texts:
+        words = (_lower(each.words) if lower_case else each.words for each in text)
+        for sentence in finder.score_long_text(words):
+            scored.append(sentence)
+            progress(1)
+    spans = [each.spans for each in gold.sentences]
+    scores = [each.scores for each in scored]
+    candidates = [each.candidates for each in scored]
+    return FinderEvaluation(
+        word_average_precision(spans, scores),
+        word_counts(spans, scores),
+        span_counts(
+            spans, candidates, threshold=finder.threshold if threshold is None else threshold
+        ),
+        calibration(spans, candidates),
+    )
+
+
+def _lower(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]
