@@ -15,7 +15,7 @@ from thresher.gates.word_vectors import (
     encode_words,
     sentence_starts,
 )
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 TEXT = [
     ["Marie", "Curie", "moved", "to", "Paris", "."],
@@ -97,7 +97,7 @@ def test_starts_are_where_sentences_begin_and_the_last_one_ends(lengths, starts)
 
 
 def test_numbered_sentences_know_where_they_start():
-    numbered = NumberedSentences.of(TEXT)
+    numbered = IndexedSentences.from_sentences(TEXT)
     assert sentence_starts(numbered).tolist() == sentence_starts(TEXT).tolist()
     for most in (1, 12, 100):
         of_numbered, of_lists = (

@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
 @given(SENTENCES, st.integers(1, 6))
 def test_what_was_written_is_read_in_every_way(folder, sentences, kept):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence_store, "_KEPT", kept)
+        patch.setattr(sentence_store, "_BUFFERED_WORDS", kept)
         stored = SentenceStore.write(folder, iter(sentences))
     for each in (stored, SentenceStore.open(folder)):
         assert list(each) == sentences
@@ -41,12 +41,12 @@ def test_any_string_is_a_word(tmp_path, odd):
 def test_there_is_no_sentence_beyond_the_last(tmp_path):
     stored = SentenceStore.write(tmp_path, [["a"], ["b"]])
     for index in (2, -3):
-        with pytest.raises(IndexError, match=f"there are 2 sentences; got {index}"):
+        with pytest.raises(IndexError, match=f"there are 2 sentences, got index {index}"):
             _ = stored[index]
 
 
 def test_memory_does_not_grow_with_the_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(sentence_store, "_KEPT", 1000)
+    monkeypatch.setattr(sentence_store, "_BUFFERED_WORDS", 1000)
 
     def most(count):
         tracemalloc.start()
@@ -61,5 +61,5 @@ def test_memory_does_not_grow_with_the_text(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
-    with pytest.raises(InputError, match="cannot keep sentences in"):
+    with pytest.raises(InputError, match="cannot write sentences to"):
         SentenceStore.write(tmp_path / "none", [["a"]])

@@ -16,7 +16,7 @@ from thresher.encoders.protocol import Encoder
 from thresher.errors import os_errors_as_input_errors
 from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.features import Features
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 _WORDS_PER_BATCH = {"cpu": 4096, "cuda": 32_768}
 _COUNTED = 1024  # sentences tokenised at a time to count their subwords
@@ -155,6 +155,6 @@ def _new_file(path: Path, shape: tuple[int, int]) -> None:
 
 def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     """Where each sentence starts among all words, and where the last one ends: (sentences + 1,)."""
-    if isinstance(sentences, NumberedSentences):
+    if isinstance(sentences, IndexedSentences):
         return sentences.starts
     return np.cumsum([0, *map(len, sentences)], dtype=np.int64)

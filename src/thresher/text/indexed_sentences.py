@@ -1,7 +1,7 @@
-"""Sentences of numbered words: what a word says of itself is asked once, however often it comes.
+"""Sentences stored as arrays of word ids and a vocabulary.
 
-Each running word is four bytes, its number in a table of the words there are. Of a million
-sentences few words are new, and the rest is arithmetic on arrays.
+Each running word takes four bytes: its index in the vocabulary. A property of words is computed
+once for each distinct word and then looked up for all its occurrences.
 """
 
 from array import array
@@ -12,46 +12,46 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-_READ_TOGETHER = 1024  # sentences whose words are made at a time
-_COUNTED_TOGETHER = 1 << 16  # sentences sorted at a time
+_SENTENCES_PER_READ = 1024  # sentences turned into lists of words at a time
+_SENTENCES_PER_COUNT = 1 << 16  # sentences sorted at a time
 
 
-class Numbering(dict[str, int]):
-    """The number of each word, in the order in which they are first asked for."""
+class WordIds(dict[str, int]):
+    """The id of each word; a new word gets the next free id when it is looked up."""
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
+        word_id = self[word] = len(self)
+        return word_id
 
 
-class NumberedSentences(Sequence[Sequence[str]]):
-    """A sequence of sentences like any other; reading one makes a list of its words.
+class IndexedSentences(Sequence[Sequence[str]]):
+    """A sequence of sentences; getting one returns a list of its words.
 
-    numbers: (words,)   starts: (sentences + 1,), where each begins and the last one ends
-    table: the word of each number
+    word_ids: (words,)   starts: (sentences + 1,), where each begins and where the last one ends
+    vocabulary: the word of each id
     """
 
     def __init__(
-        self, numbers: NDArray[np.int32], starts: NDArray[np.int64], table: Sequence[str]
+        self, word_ids: NDArray[np.int32], starts: NDArray[np.int64], vocabulary: Sequence[str]
     ) -> None:
-        if starts[0] != 0 or starts[-1] != len(numbers):
-            raise ValueError(f"sentences of {len(numbers)} words from {starts[0]} to {starts[-1]}")
-        self.numbers = numbers
+        if starts[0] != 0 or starts[-1] != len(word_ids):
+            raise ValueError(f"sentences of {len(word_ids)} words from {starts[0]} to {starts[-1]}")
+        self.word_ids = word_ids
         self.starts = starts
-        self.table = table
+        self.vocabulary = vocabulary
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]]) -> "NumberedSentences":
-        """These sentences in memory; as they are, if they are numbered already."""
-        if isinstance(sentences, NumberedSentences):
+    def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> "IndexedSentences":
+        """Index sentences in memory; indexed sentences are returned unchanged."""
+        if isinstance(sentences, IndexedSentences):
             return sentences
-        known = Numbering()
-        numbers, starts = array("i"), array("q", [0])
+        ids = WordIds()
+        word_ids, starts = array("i"), array("q", [0])
         for words in sentences:
-            numbers.extend(map(known.__getitem__, words))
-            starts.append(len(numbers))
-        return NumberedSentences(
-            np.array(numbers, dtype=np.int32), np.array(starts, dtype=np.int64), list(known)
+            word_ids.extend(map(ids.__getitem__, words))
+            starts.append(len(word_ids))
+        return IndexedSentences(
+            np.array(word_ids, dtype=np.int32), np.array(starts, dtype=np.int64), list(ids)
         )
 
     def __len__(self) -> int:
@@ -67,63 +67,70 @@ class NumberedSentences(Sequence[Sequence[str]]):
         if isinstance(index, slice):
             low, high, step = index.indices(len(self))
             if step == 1:
-                return self._neighbours(low, high)
+                return self._sentences_between(low, high)
             return [self[i] for i in range(low, high, step)]
         if not -len(self) <= index < len(self):
-            raise IndexError(f"there are {len(self)} sentences; got {index}")
+            raise IndexError(f"there are {len(self)} sentences, got index {index}")
         low = int(index) % len(self)
-        return self._neighbours(low, low + 1)[0]
+        return self._sentences_between(low, low + 1)[0]
 
     def __iter__(self) -> Iterator[list[str]]:
-        for low in range(0, len(self), _READ_TOGETHER):
-            yield from self[low : low + _READ_TOGETHER]
+        for low in range(0, len(self), _SENTENCES_PER_READ):
+            yield from self[low : low + _SENTENCES_PER_READ]
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many words each sentence has: (sentences,)."""
+        """The number of words of each sentence: (sentences,)."""
         return np.diff(self.starts)
 
     def sentence_of_word(self) -> NDArray[np.int32]:
-        """The sentence of each running word: (words,)."""
+        """Return the index of the sentence of each running word: (words,)."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.lengths)
 
-    def each(self, value: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
-        """Equal to [value(word) for words in self for word in words]: (words,)."""
-        return np.fromiter(map(value, self.table), dtype, count=len(self.table))[self.numbers]
+    def map_words(self, function: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
+        """Return [function(word) for words in self for word in words]: (words,).
 
-    def mapped(self, other: Callable[[str], str]) -> "NumberedSentences":
-        """The same sentences with another word in the place of each: [[other(word) …] …]."""
-        known = Numbering()
-        renumbered = np.fromiter(
-            (known[other(word)] for word in self.table), np.int32, count=len(self.table)
-        )
-        return NumberedSentences(renumbered[self.numbers], self.starts, list(known))
-
-    def counts(self, where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-        """How often each word of the table comes, or comes where something holds: (table,).
-
-        where: (words,)
+        The function is called once for each word of the vocabulary.
         """
-        numbers = self.numbers if where is None else self.numbers[where]
-        return np.bincount(numbers, minlength=len(self.table))
+        values = np.fromiter(map(function, self.vocabulary), dtype, count=len(self.vocabulary))
+        return values[self.word_ids]
 
-    def counts_in_passages(self, size: int) -> NDArray[np.int64]:
-        """In how many passages, of so many sentences each, a word of the table comes: (table,)."""
-        found = np.zeros(len(self.table), dtype=np.int64)
-        together = max(1, _COUNTED_TOGETHER // size) * size
-        for low in range(0, len(self), together):
-            starts = self.starts[low : low + together + 1]
+    def replace_words(self, function: Callable[[str], str]) -> "IndexedSentences":
+        """Return [[function(word) for word in words] for words in self], indexed."""
+        ids = WordIds()
+        new_ids = np.fromiter(
+            (ids[function(word)] for word in self.vocabulary), np.int32, count=len(self.vocabulary)
+        )
+        return IndexedSentences(new_ids[self.word_ids], self.starts, list(ids))
+
+    def word_counts(self, where: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+        """Return how often each word of the vocabulary occurs: (vocabulary,).
+
+        where: (words,), count only the running words for which it is true
+        """
+        word_ids = self.word_ids if where is None else self.word_ids[where]
+        return np.bincount(word_ids, minlength=len(self.vocabulary))
+
+    def passage_counts(self, size: int) -> NDArray[np.int64]:
+        """Return the number of passages that contain each word of the vocabulary: (vocabulary,).
+
+        size: the number of sentences of a passage
+        """
+        counts = np.zeros(len(self.vocabulary), dtype=np.int64)
+        chunk = max(1, _SENTENCES_PER_COUNT // size) * size
+        for low in range(0, len(self), chunk):
+            starts = self.starts[low : low + chunk + 1]
             passage = np.repeat(np.arange(len(starts) - 1) // size, np.diff(starts))
-            numbers = self.numbers[starts[0] : starts[-1]]
-            pairs = np.sort(passage * len(self.table) + numbers)
-            once = pairs[np.diff(pairs, prepend=-1) > 0]
-            found += np.bincount(once % len(self.table), minlength=len(self.table))
-        return found
+            word_ids = self.word_ids[starts[0] : starts[-1]]
+            pairs = np.sort(passage * len(self.vocabulary) + word_ids)
+            distinct = pairs[np.diff(pairs, prepend=-1) > 0]
+            counts += np.bincount(distinct % len(self.vocabulary), minlength=len(self.vocabulary))
+        return counts
 
-    def _neighbours(self, low: int, high: int) -> list[list[str]]:
+    def _sentences_between(self, low: int, high: int) -> list[list[str]]:
         starts = self.starts[low : high + 1]
         if len(starts) < 2:
             return []
-        numbers = self.numbers[starts[0] : starts[-1]].tolist()
-        words = list(map(self.table.__getitem__, numbers))
+        word_ids = self.word_ids[starts[0] : starts[-1]].tolist()
+        words = list(map(self.vocabulary.__getitem__, word_ids))
         return [words[start:end] for start, end in pairwise((starts - starts[0]).tolist())]

@@ -1,7 +1,6 @@
-"""Sentences on disk, for corpora larger than memory: a sequence like any other, mapped from files.
+"""Sentences in memory-mapped files, for corpora that are larger than memory.
 
-The table of the words there are is all that memory must hold. A million sentences of twenty words
-are 80 MB on the disk.
+Only the vocabulary is read into memory. A million sentences of twenty words take 80 MB on disk.
 """
 
 from array import array
@@ -12,51 +11,53 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.errors import InputError
-from thresher.text.indexed_sentences import NumberedSentences, Numbering
+from thresher.errors import os_errors_as_input_errors
+from thresher.text.indexed_sentences import IndexedSentences, WordIds
 
-_NUMBERS, _STARTS, _TABLE = "sentences.words", "sentences.starts", "sentences.table"
-_KEPT = 1 << 20  # words held before they are written
+_WORD_IDS, _STARTS, _VOCABULARY = "sentences.words", "sentences.starts", "sentences.table"
+_BUFFERED_WORDS = 1 << 20  # words collected before they are written
 _ENCODING = "utf-8", "surrogatepass"
-_END = b"\xff"  # of a word of the table: no text in UTF-8 has that byte
+_WORD_END = b"\xff"  # ends a word of the vocabulary: UTF-8 text never contains this byte
 
 
-class SentenceStore(NumberedSentences):
-    """Sentences that were written to a folder."""
+class SentenceStore(IndexedSentences):
+    """Sentences stored in the files of a folder."""
 
     @classmethod
     def write(cls, folder: Path, sentences: Iterable[Sequence[str]]) -> "SentenceStore":
-        """Write sentences as they come, and map what was written."""
-        known = Numbering()
-        try:
-            with (folder / _NUMBERS).open("wb") as numbers, (folder / _STARTS).open("wb") as starts:
-                kept, ends, total = array("i"), array("q", [0]), 0
+        """Write sentences to a folder as they come, and open it."""
+        with os_errors_as_input_errors(f"cannot write sentences to {folder}"):
+            ids = WordIds()
+            with (
+                (folder / _WORD_IDS).open("wb") as id_file,
+                (folder / _STARTS).open("wb") as start_file,
+            ):
+                word_ids, starts, total = array("i"), array("q", [0]), 0
                 for words in sentences:
-                    kept.extend(map(known.__getitem__, words))
+                    word_ids.extend(map(ids.__getitem__, words))
                     total += len(words)
-                    ends.append(total)
-                    if len(kept) >= _KEPT:
-                        kept.tofile(numbers)
-                        ends.tofile(starts)
-                        kept, ends = array("i"), array("q")
-                kept.tofile(numbers)
-                ends.tofile(starts)
-            table = b"".join(word.encode(*_ENCODING) + _END for word in known)
-            (folder / _TABLE).write_bytes(table)
-        except OSError as error:
-            raise InputError(f"cannot keep sentences in {folder}: {error.strerror}") from error
+                    starts.append(total)
+                    if len(word_ids) >= _BUFFERED_WORDS:
+                        word_ids.tofile(id_file)
+                        starts.tofile(start_file)
+                        word_ids, starts = array("i"), array("q")
+                word_ids.tofile(id_file)
+                starts.tofile(start_file)
+            vocabulary = b"".join(word.encode(*_ENCODING) + _WORD_END for word in ids)
+            (folder / _VOCABULARY).write_bytes(vocabulary)
         return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> "SentenceStore":
-        """Map the sentences of a folder."""
-        numbers, starts = _mapped(folder / _NUMBERS, np.int32), _mapped(folder / _STARTS, np.int64)
-        table = (folder / _TABLE).read_bytes().split(_END)[:-1]
-        return cls(numbers, starts, [word.decode(*_ENCODING) for word in table])
+        """Map the files of a folder."""
+        word_ids = _memory_mapped(folder / _WORD_IDS, np.int32)
+        starts = _memory_mapped(folder / _STARTS, np.int64)
+        vocabulary = (folder / _VOCABULARY).read_bytes().split(_WORD_END)[:-1]
+        return cls(word_ids, starts, [word.decode(*_ENCODING) for word in vocabulary])
 
 
-def _mapped(path: Path, kind: type[np.int32] | type[np.int64]) -> NDArray[Any]:
-    if path.stat().st_size == 0:  # which cannot be mapped
-        return np.zeros(0, dtype=kind)
+def _memory_mapped(path: Path, dtype: type[np.int32] | type[np.int64]) -> NDArray[Any]:
+    if path.stat().st_size == 0:  # an empty file cannot be mapped
+        return np.zeros(0, dtype=dtype)
     # A plain array over the mapping: a slice of a memmap takes a microsecond more.
-    return np.asarray(np.memmap(path, dtype=kind, mode="r"))
+    return np.asarray(np.memmap(path, dtype=dtype, mode="r"))

@@ -11,7 +11,7 @@ from thresher.entities.priors.casing import (
     is_address,
     is_capitalised,
 )
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 NAMES = {Casing.SILENT: "-", Casing.LOWER: "l", Casing.CAPITAL: "C"}
 WORDS = st.sampled_from(
@@ -83,7 +83,7 @@ def _as_written(word):
 @given(st.lists(st.lists(WORDS, max_size=12), max_size=5))
 def test_the_casing_of_many_sentences_is_that_of_reading_one_after_the_other(sentences):
     one_by_one = [each for words in sentences for each in word_by_word(words)]
-    assert casings(NumberedSentences.of(sentences)).tolist() == one_by_one
+    assert casings(IndexedSentences.from_sentences(sentences)).tolist() == one_by_one
 
 
 @given(st.lists(WORDS, max_size=12))

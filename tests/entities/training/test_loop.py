@@ -24,7 +24,7 @@ from thresher.gates.features import Features
 from thresher.gates.objective import agreement
 from thresher.gates.selector import seeded_selector
 from thresher.gates.word_vectors import Units, cache_vectors
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8}
 TOY = {"hidden": 16, "sentences_per_batch": 10, "learning_rate": 1e-2, "contrast": 0.0}
@@ -381,7 +381,7 @@ def test_rows_are_the_range_of_each_sentence_one_after_another(lengths, data):
 
 
 def test_numbered_sentences_are_learned_from_like_any_others(corpus, tiny):
-    numbered = replace(corpus, sentences=NumberedSentences.of(corpus.sentences))
+    numbered = replace(corpus, sentences=IndexedSentences.from_sentences(corpus.sentences))
     weights = []
     for each in (corpus, numbered):
         state = TrainingState.new(EntitySettings(**CONTRAST), tiny.width, tiny.device)

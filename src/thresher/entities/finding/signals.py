@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thresher.entities.priors.casing import Casing, casings, has_letters, is_address, is_capitalised
 from thresher.entities.priors.word_statistics import repeated
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 Flags = NDArray[np.bool_]
 
@@ -49,15 +49,17 @@ class SignalExtractor:
 
     def of_texts(self, texts: Sequence[Sequence[Sequence[str]]]) -> WordSignals:
         """The same for one text after the other; a word comes again only in its own."""
-        words = NumberedSentences.of(texts[0] if len(texts) == 1 else chain.from_iterable(texts))
+        words = IndexedSentences.from_sentences(
+            texts[0] if len(texts) == 1 else chain.from_iterable(texts)
+        )
         casing = _visible_casing(words)
         again = None
         if self.ordinary is not None:
             again = repeated(words, self.ordinary, texts=list(map(len, texts)))
             casing[again & (casing == Casing.LOWER)] = Casing.SILENT
         if self.dates is not None:
-            casing[words.each(self._is_date, np.bool_)] = Casing.SILENT
-        return WordSignals(casing, again, possible=words.each(self._possible, np.bool_))
+            casing[words.map_words(self._is_date, np.bool_)] = Casing.SILENT
+        return WordSignals(casing, again, possible=words.map_words(self._possible, np.bool_))
 
     def _is_date(self, word: str) -> bool:
         return self.dates is not None and word.casefold() in self.dates
@@ -68,11 +70,11 @@ class SignalExtractor:
         return has_letters(word) and not is_address(word) and word.casefold() not in self.not_names
 
 
-def _visible_casing(sentences: NumberedSentences) -> NDArray[np.int8]:
+def _visible_casing(sentences: IndexedSentences) -> NDArray[np.int8]:
     """The case of each word; silent where no word has a capital, since then nobody set any."""
     seen = casings(sentences)
     sentence = sentences.sentence_of_word()
-    capital = sentences.each(is_capitalised, np.bool_)
+    capital = sentences.map_words(is_capitalised, np.bool_)
     capitals = np.bincount(sentence[capital], minlength=len(sentences))
     seen[capitals[sentence] == 0] = Casing.SILENT
     return seen

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from thresher.entities.priors.affixes import Affixes
 from thresher.entities.priors.casing import has_letters, is_address
 from thresher.entities.priors.word_statistics import PASSAGE
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 Numbers = NDArray[np.float64]
 Sentences = Sequence[Sequence[str]]
@@ -51,11 +51,11 @@ class Burstiness:
 
         caseless: of words in scripts without case alone, where a text has others too
         """
-        return cls(Affixes.of(frozenset(_folded(sentences, caseless).table) - {""}), caseless)
+        return cls(Affixes.of(frozenset(_folded(sentences, caseless).vocabulary) - {""}), caseless)
 
-    def stems(self, sentences: Sentences) -> NumberedSentences:
+    def stems(self, sentences: Sentences) -> IndexedSentences:
         """The stem of each word, empty for what is no word."""
-        return _folded(sentences, self.caseless).mapped(self.affixes.stem)
+        return _folded(sentences, self.caseless).replace_words(self.affixes.stem)
 
     def numbers(self, sentences: Sentences) -> Numbers:
         """The log ratio; NaN for signs, numbers and stems that come once."""
@@ -67,9 +67,9 @@ class Burstiness:
                 return math.nan
             return math.log(total * -math.expm1(-count / total) / passages)
 
-        counts, passages = stems.counts().tolist(), stems.counts_in_passages(PASSAGE).tolist()
-        known = np.array(list(map(of_stem, stems.table, counts, passages)), dtype=np.float64)
-        return known[stems.numbers]
+        counts, passages = stems.word_counts().tolist(), stems.passage_counts(PASSAGE).tolist()
+        known = np.array(list(map(of_stem, stems.vocabulary, counts, passages)), dtype=np.float64)
+        return known[stems.word_ids]
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,16 @@ class Contexts:
         """The mean of both places; NaN for signs and numbers."""
         own = self.within.numbers(sentences)
         stems = self.within.stems(sentences)
-        words = NumberedSentences.of(sentences).mapped(str.casefold)
+        words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
         sentence = words.sentence_of_word()
         inner = sentence[1:] == sentence[:-1]
-        before, after = np.full((2, len(sentence)), len(words.table))  # at the edge of a sentence
-        before[1:][inner] = words.numbers[:-1][inner]
-        after[:-1][inner] = words.numbers[1:][inner]
+        before, after = np.full(
+            (2, len(sentence)), len(words.vocabulary)
+        )  # at the edge of a sentence
+        before[1:][inner] = words.word_ids[:-1][inner]
+        after[:-1][inner] = words.word_ids[1:][inner]
         both = (_others_in_place(side, stems, own) for side in (before, after))
-        return np.where(stems.each(bool, np.bool_), sum(both) / 2, math.nan)
+        return np.where(stems.map_words(bool, np.bool_), sum(both) / 2, math.nan)
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,9 @@ class Surprise:
     def numbers(self, sentences: Sentences) -> Numbers:
         """The surprisal; NaN for signs and numbers."""
         words = _folded(sentences)
-        if len(words.numbers) != len(self.surprisal):
-            raise ValueError(f"{len(self.surprisal)} surprisals for {len(words.numbers)} words")
-        return np.where(words.each(bool, np.bool_), self.surprisal, math.nan)
+        if len(words.word_ids) != len(self.surprisal):
+            raise ValueError(f"{len(self.surprisal)} surprisals for {len(words.word_ids)} words")
+        return np.where(words.map_words(bool, np.bool_), self.surprisal, math.nan)
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def normal_scores(numbers: Numbers) -> Numbers:
 
 
 def _others_in_place(
-    place: NDArray[np.int64], stems: NumberedSentences, numbers: Numbers
+    place: NDArray[np.int64], stems: IndexedSentences, numbers: Numbers
 ) -> Numbers:
     """For each word, the mean number of the other stems in its place, pulled to that of all.
 
@@ -165,7 +167,7 @@ def _others_in_place(
     """
     known = ~np.isnan(numbers)
     everywhere = float(numbers[known].mean()) if known.any() else 0.0
-    pairs = place[known] * len(stems.table) + stems.numbers[known]
+    pairs = place[known] * len(stems.vocabulary) + stems.word_ids[known]
     first = np.sort(np.unique(pairs, return_index=True)[1])  # a stem counts once in a place
     seen, places = place[known][first], place.max(initial=0) + 1
     stems_there = np.bincount(seen, minlength=places)[place]
@@ -174,14 +176,14 @@ def _others_in_place(
     return (others + _FEW * everywhere) / (stems_there - known + _FEW)
 
 
-def _folded(sentences: Sentences, caseless: bool = False) -> NumberedSentences:
+def _folded(sentences: Sentences, caseless: bool = False) -> IndexedSentences:
     """Every word in no case; signs, numbers, addresses and words with case as the empty word."""
 
     def folded(word: str) -> str:
         left_out = caseless and word.upper() != word.lower()
         return word.casefold() if _is_word(word) and not left_out else ""
 
-    return NumberedSentences.of(sentences).mapped(folded)
+    return IndexedSentences.from_sentences(sentences).replace_words(folded)
 
 
 def _is_word(word: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 _REMEMBERED = 1 << 16  # words; of running text few are new
 _SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
@@ -30,24 +30,24 @@ class Casing(IntEnum):
 
 def casing(words: Sequence[str]) -> list[Casing]:
     """What each word's case says in a sentence: `casings` of that one."""
-    return list(map(Casing, casings(NumberedSentences.of([words])).tolist()))
+    return list(map(Casing, casings(IndexedSentences.from_sentences([words])).tolist()))
 
 
-def casings(sentences: NumberedSentences) -> NDArray[np.int8]:
+def casings(sentences: IndexedSentences) -> NDArray[np.int8]:
     """What each word's case says in its sentence: (words,).
 
     Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
     headline (at least as many capitalised words as lower-case ones); words without cased letters;
     addresses.
     """
-    seen: NDArray[np.int8] = sentences.each(_own_casing, np.int8)
+    seen: NDArray[np.int8] = sentences.map_words(_own_casing, np.int8)
     sentence = sentences.sentence_of_word()
     capital, lower = (
         np.bincount(sentence[seen == kind], minlength=len(sentences))
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
     headline = capital >= lower
-    starters = sentences.each(_SENTENCE_STARTERS.__contains__, np.int32)
+    starters = sentences.map_words(_SENTENCE_STARTERS.__contains__, np.int32)
     stretch = sentence + np.cumsum(starters, dtype=np.int32)  # another after each starter
     cased = np.flatnonzero(seen)
     first = np.diff(stretch[cased], prepend=-1) > 0

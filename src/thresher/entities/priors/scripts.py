@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from thresher.entities.priors.casing import is_capitalised
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 MIXED = 0.05  # of the letters: fewer of another script are names and quotations
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
@@ -32,9 +32,9 @@ class Writing:
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> Self:
         """How these sentences are written."""
-        words = NumberedSentences.of(sentences)
+        words = IndexedSentences.from_sentences(sentences)
         letters: Counter[str] = Counter()
-        for word, times in zip(words.table, words.counts().tolist(), strict=True):
+        for word, times in zip(words.vocabulary, words.word_counts().tolist(), strict=True):
             for letter in filter(str.isalpha, word):
                 letters[letter] += times
         total = max(letters.total(), 1)
@@ -44,7 +44,7 @@ class Writing:
         return cls(
             {name: times / total for name, times in scripts.most_common()},
             sum(times for letter, times in letters.items() if not _has_case(letter)) / total,
-            int(words.each(is_capitalised, np.bool_).sum()) / max(len(words.numbers), 1),
+            int(words.map_words(is_capitalised, np.bool_).sum()) / max(len(words.word_ids), 1),
         )
 
     @property

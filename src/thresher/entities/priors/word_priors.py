@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from thresher.entities.priors.casing import Casing, casings, has_letters, is_address, is_capitalised
 from thresher.entities.priors.word_statistics import WordStatistics, repeated
 from thresher.maths.expectations import maximum_entropy
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 Opinions = NDArray[np.float32]
 NO_OPINION = float("nan")
@@ -43,10 +43,10 @@ class CasingPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """1 for a capital, 0 for none, the word's own rate where its case says nothing."""
-        numbered = NumberedSentences.of(sentences)
-        each = (self._opinion(word, seen) for seen in Casing for word in numbered.table)
-        opinions = np.fromiter(each, np.float32).reshape(len(Casing), len(numbered.table))
-        return opinions[casings(numbered), numbered.numbers]
+        numbered = IndexedSentences.from_sentences(sentences)
+        each = (self._opinion(word, seen) for seen in Casing for word in numbered.vocabulary)
+        opinions = np.fromiter(each, np.float32).reshape(len(Casing), len(numbered.vocabulary))
+        return opinions[casings(numbered), numbered.word_ids]
 
     def _opinion(self, word: str, seen: Casing) -> float:
         if seen is Casing.CAPITAL:
@@ -96,7 +96,7 @@ class RepetitionPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """`rate` for a bursty word without a capital."""
-        numbered = NumberedSentences.of(sentences)
+        numbered = IndexedSentences.from_sentences(sentences)
         opinions = _of_each(
             numbered, lambda word: NO_OPINION if is_capitalised(word) else self.rate
         )
@@ -140,27 +140,27 @@ class ExpectationPrior:
 
     def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
         """The maximum-entropy probability of each word."""
-        features = _features(NumberedSentences.of(sentences), self.statistics)
+        features = _features(IndexedSentences.from_sentences(sentences), self.statistics)
         solution = maximum_entropy(features, self.rates, overall=self.selected)
         return solution.probability.numpy().astype(np.float32)
 
 
 def first_opinion(priors: Sequence[Prior], sentences: Sequence[Sequence[str]]) -> Opinions:
     """The opinion of the first prior that has one, for each word."""
-    numbered = NumberedSentences.of(sentences)
-    opinions = np.full(len(numbered.numbers), NO_OPINION, dtype=np.float32)
+    numbered = IndexedSentences.from_sentences(sentences)
+    opinions = np.full(len(numbered.word_ids), NO_OPINION, dtype=np.float32)
     for prior in priors:
         silent = np.isnan(opinions)
         opinions[silent] = prior.opinions(numbered)[silent]
     return opinions
 
 
-def _features(sentences: NumberedSentences, statistics: WordStatistics) -> dict[str, torch.Tensor]:
+def _features(sentences: IndexedSentences, statistics: WordStatistics) -> dict[str, torch.Tensor]:
     seen = casings(sentences)
     columns = {
         "capitalised": seen == Casing.CAPITAL,
         "lower": seen == Casing.LOWER,
-        "rare": sentences.each(lambda word: _is_rare(word, statistics), np.bool_),
+        "rare": sentences.map_words(lambda word: _is_rare(word, statistics), np.bool_),
         "repeated": repeated(sentences, statistics.ordinary_words()),
     }
     return {name: torch.from_numpy(column) for name, column in columns.items()}
@@ -172,4 +172,4 @@ def _is_rare(word: str, statistics: WordStatistics) -> bool:
 
 def _of_each(sentences: Sequence[Sequence[str]], opinion: Callable[[str], float]) -> Opinions:
     """The opinion of each word, where that is all it depends on."""
-    return NumberedSentences.of(sentences).each(opinion, np.float32)
+    return IndexedSentences.from_sentences(sentences).map_words(opinion, np.float32)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.priors.casing import Casing, casings, has_letters, is_address
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 PASSAGE = 20  # sentences
 _NEARBY = PASSAGE // 2
@@ -36,20 +36,20 @@ class WordStatistics:
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, common: Set[str] = frozenset()) -> Self:
         """The counts of these sentences."""
-        numbered = NumberedSentences.of(sentences)
+        numbered = IndexedSentences.from_sentences(sentences)
         seen = casings(numbered)
-        folded = numbered.mapped(str.casefold)
+        folded = numbered.replace_words(str.casefold)
 
         def counted(counts: NDArray[np.int64]) -> Counter[str]:
-            times = zip(folded.table, counts.tolist(), strict=True)
+            times = zip(folded.vocabulary, counts.tolist(), strict=True)
             return Counter({word: number for word, number in times if number})
 
         return cls(
-            count=counted(folded.counts()),
-            passages=counted(folded.counts_in_passages(PASSAGE)),
-            cased=counted(folded.counts(seen != Casing.SILENT)),
-            capitals=counted(folded.counts(seen == Casing.CAPITAL)),
-            before_address=counted(folded.counts(_before_addresses(folded))),
+            count=counted(folded.word_counts()),
+            passages=counted(folded.passage_counts(PASSAGE)),
+            cased=counted(folded.word_counts(seen != Casing.SILENT)),
+            capitals=counted(folded.word_counts(seen == Casing.CAPITAL)),
+            before_address=counted(folded.word_counts(_before_addresses(folded))),
             total_passages=_passages_with_words(folded),
             common=common,
         )
@@ -104,31 +104,31 @@ def repeated(
 
     texts: how many sentences each text has, if there are several; nearby is in the same one
     """
-    folded = NumberedSentences.of(sentences).mapped(str.casefold)
+    folded = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
     place = np.flatnonzero(
-        folded.each(lambda word: word not in ordinary and has_letters(word), np.bool_)
+        folded.map_words(lambda word: word not in ordinary and has_letters(word), np.bool_)
     )
-    place = place[np.argsort(folded.numbers[place], kind="stable")]  # a word's places together
-    number, sentence = folded.numbers[place], folded.sentence_of_word()[place]
+    place = place[np.argsort(folded.word_ids[place], kind="stable")]  # a word's places together
+    number, sentence = folded.word_ids[place], folded.sentence_of_word()[place]
     near = (number[1:] == number[:-1]) & (sentence[1:] - sentence[:-1] <= _NEARBY)
     if texts is not None and len(texts) > 1:
         text = np.repeat(np.arange(len(texts)), texts)[sentence]
         near &= text[1:] == text[:-1]
-    found = np.zeros(len(folded.numbers), dtype=np.bool_)
+    found = np.zeros(len(folded.word_ids), dtype=np.bool_)
     found[place[1:][near]] = True
     found[place[:-1][near]] = True
     return found
 
 
-def _before_addresses(sentences: NumberedSentences) -> NDArray[np.bool_]:
+def _before_addresses(sentences: IndexedSentences) -> NDArray[np.bool_]:
     """Whether the next word of the same sentence is an address: (words,)."""
-    found = np.zeros(len(sentences.numbers), dtype=np.bool_)
+    found = np.zeros(len(sentences.word_ids), dtype=np.bool_)
     sentence = sentences.sentence_of_word()
-    addresses = sentences.each(is_address, np.bool_)
+    addresses = sentences.map_words(is_address, np.bool_)
     found[:-1] = addresses[1:] & (sentence[1:] == sentence[:-1])
     return found
 
 
-def _passages_with_words(sentences: NumberedSentences) -> int:
+def _passages_with_words(sentences: IndexedSentences) -> int:
     bounds = np.append(sentences.starts[:-1:PASSAGE], sentences.starts[-1])
     return int(np.count_nonzero(np.diff(bounds)))

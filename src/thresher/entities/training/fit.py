@@ -28,7 +28,7 @@ from thresher.gates.features import Features
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import Units, cache_vectors, sentence_starts
 from thresher.progress import ProgressReporter
-from thresher.text.indexed_sentences import NumberedSentences
+from thresher.text.indexed_sentences import IndexedSentences
 
 LEAST_WORDS = 200  # fewer teach nothing
 FEW_WORDS = 20_000  # fewer teach little
@@ -52,7 +52,7 @@ def fit_selector(
 
     ProcessGroup that were started together share the encoding, and end with the same gates.
     """
-    sentences = NumberedSentences.of(sentences)
+    sentences = IndexedSentences.from_sentences(sentences)
     check_enough(sentences, progress)
     settings = long_enough(settings, len(sentences), alone=not encoder.common_words)
     raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
@@ -247,14 +247,14 @@ def _train(
 
 
 def _fingerprint(
-    sentences: NumberedSentences,
+    sentences: IndexedSentences,
     encoder: Encoder,
     settings: EntitySettings,
     prior: NDArray[np.float32],
 ) -> str:
     """A mark that only the same text, encoder, settings and beliefs have."""
-    told = [encoder.name, encoder.layer, asdict(settings), sentences.table]
+    told = [encoder.name, encoder.layer, asdict(settings), sentences.vocabulary]
     digest = hashlib.sha256(json.dumps(told).encode())
-    for array in (prior, sentences.starts, sentences.numbers):
+    for array in (prior, sentences.starts, sentences.word_ids):
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
