@@ -1,4 +1,4 @@
-"""Draw page.png: the page in a browser, with the text it offers as an example."""
+"""Take page.png: a screenshot of the web page with its example text."""
 
 import shutil
 import subprocess
@@ -11,34 +11,34 @@ from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).parent / "page.png"
 SIZE = {"width": 1200, "height": 810}
-COLOURS = 96  # keep the file small
+COLOURS = 96  # few, for a small file
 
 
 def main() -> None:
-    """Start a server, look at its page, and keep what is seen."""
+    """Start a server, take a screenshot of its page and save it with fewer colours."""
     browser = shutil.which("chromium")
     if browser is None:
-        print("page.png was not drawn: there is no chromium")
+        print("page.png was not made: chromium is not installed")
         return
     command = [sys.executable, "-m", "thresher", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            seen = look(server.stdout.readline().partition(" ")[0], browser)
+            screenshot = take_screenshot(server.stdout.readline().partition(" ")[0], browser)
         finally:
             server.terminate()
-    picture = Image.open(BytesIO(seen)).convert("RGB").quantize(COLOURS)
+    picture = Image.open(BytesIO(screenshot)).convert("RGB").quantize(COLOURS)
     picture.save(PICTURE, optimize=True)
 
 
-def look(address: str, browser: str) -> bytes:
-    """The page with an entity chosen."""
+def take_screenshot(address: str, browser: str) -> bytes:
+    """Return a screenshot of the page with an entity selected."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = launched.new_page(viewport=SIZE, reduced_motion="reduce")
         page.goto(address)
         page.click("#example")
-        page.click(".on >> text=Agder")
+        page.click(".entity >> text=Agder")
         return page.screenshot()
 
 

@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.middleware import Middleware
 
 from thresher import __version__
+from thresher.deprecation import renamed_arguments
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.web.body_limit import BodyLimit
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
@@ -34,6 +35,7 @@ MAX_WAITING = 64
 _COUNTED_PATHS = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
 
 
+@renamed_arguments(most_bytes="max_bytes", most_waiting="max_waiting")
 def create_app(
     models: ServedModels, *, max_bytes: int = MAX_BYTES, max_waiting: int = MAX_WAITING
 ) -> FastAPI:

@@ -1,10 +1,10 @@
 """The models of a server by name. Requests can only select one of these, never a file."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from thresher.deprecation import warn_renamed
 from thresher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -66,7 +66,6 @@ class ServedModels:
 
 def __getattr__(name: str) -> Any:
     if name == "Shelf":
-        message = f"{__name__}.Shelf was renamed to ServedModels; the old name will be removed"
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        warn_renamed(f"{__name__}.Shelf", "ServedModels")
         return ServedModels
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

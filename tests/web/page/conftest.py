@@ -1,4 +1,4 @@
-"""The page in a real browser. Skipped where there is none, unless THRESHER_BROWSER=required."""
+"""The page in a real browser; skipped if there is none, unless THRESHER_BROWSER=required."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 def executable() -> str:
     found = next(filter(None, map(shutil.which, BROWSERS)), None)
     if found is None:
-        reason = f"there is no browser: looked for {', '.join(BROWSERS)}"
+        reason = f"no browser found; looked for {', '.join(BROWSERS)}"
         if os.environ.get("THRESHER_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
@@ -49,34 +49,34 @@ def browser(executable):
 
 
 class Visit:
-    """A page that is being looked at, and all that it did."""
+    """An open page with its requests and errors."""
 
     def __init__(self, page, address: str) -> None:
         self.page = page
-        self.asked: list[str] = []
-        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.errors: list[str] = []
         self.errors_are_expected = False
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: self.complaints.append("a dialog"))
-        page.on("console", self._note)
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("dialog", lambda dialog: self.errors.append("a dialog"))
+        page.on("console", self._record)
         page.goto(address)
 
-    def _note(self, message) -> None:
+    def _record(self, message) -> None:
         if message.type in {"error", "warning"} and not self.errors_are_expected:
-            self.complaints.append(message.text)
+            self.errors.append(message.text)
 
-    def finds(self) -> int:
-        return sum(url.endswith("/find") for url in self.asked)
+    def find_requests(self) -> int:
+        return sum(url.endswith("/find") for url in self.requests)
 
     def type(self, text: str) -> None:
         self.page.fill("#text", text)
-        self.page.wait_for_function("read => shown.textContent === read", arg=text)
+        self.page.wait_for_function("text => result.textContent === text", arg=text)
 
     def entities(self) -> list[str]:
-        return self.page.locator("#shown .on").all_text_contents()
+        return self.page.locator("#result .entity").all_text_contents()
 
-    def slide_to(self, threshold: float) -> None:
+    def set_threshold(self, threshold: float) -> None:
         self.page.fill("#threshold", str(threshold))
 
 
@@ -90,5 +90,5 @@ def visit(context, address) -> Iterator[Visit]:
     visit = Visit(context.new_page(), address)
     yield visit
     visit.page.close()
-    assert visit.complaints == []
-    assert all(url.startswith((address, "blob:")) for url in visit.asked)
+    assert visit.errors == []
+    assert all(url.startswith((address, "blob:")) for url in visit.requests)

@@ -1,4 +1,4 @@
-"""How the page looks, on screens of any size and shade."""
+"""The appearance of the page in light and dark mode and on screens of several sizes."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ CONTRAST = """() => {
     const over = ([r, g, b, a = 1], back) => [r, g, b].map((c, i) => a * c + (1 - a) * back[i]);
     const back = (node) => node === document.documentElement ? [255, 255, 255]
         : over(parts(getComputedStyle(node).backgroundColor), back(node.parentElement));
-    return [...document.querySelectorAll(".on .word, .bar, footer p, button:enabled, #status")]
+    return [...document.querySelectorAll(".entity .word, .bar, footer p, button:enabled, #status")]
         .map((node) => {
             const [a, b] = [light(parts(getComputedStyle(node).color)), light(back(node))];
             return [node.textContent.trim(), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
@@ -24,8 +24,8 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_what_is_behind_them(visit, scheme):
-    """By the 4.5 that WCAG asks for, the deepest shades among them."""
+def test_text_has_enough_contrast(visit, scheme):
+    """At least the ratio of 4.5 that WCAG requires, also on the darkest shades."""
     visit.page.emulate_media(color_scheme=scheme)
     visit.type(TEXT)
     measured = visit.page.evaluate(CONTRAST)
@@ -33,40 +33,42 @@ def test_words_stand_out_from_what_is_behind_them(visit, scheme):
     assert [each for each in measured if each[1] < 4.5] == []
 
 
-def test_light_and_dark_are_followed(visit):
-    def paper():
+def test_the_page_follows_light_and_dark_mode(visit):
+    def background():
         return visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
 
     visit.page.emulate_media(color_scheme="light")
-    light = paper()
+    light = background()
     visit.page.emulate_media(color_scheme="dark")
-    assert paper() != light
+    assert background() != light
 
 
-def test_each_paragraph_begins_at_its_own_side(visit):
+def test_each_paragraph_has_its_own_direction(visit):
     visit.type("مرحبا بكم جميعا\nMarie Curie left.")
-    shown, name = (visit.page.locator(place).bounding_box() for place in ("#shown", ".on"))
-    assert name["x"] < shown["x"] + 50
+    result, name = (visit.page.locator(each).bounding_box() for each in ("#result", ".entity"))
+    assert name["x"] < result["x"] + 50
 
 
-def test_the_label_of_the_box_to_tick_stays_beside_it(visit):
+def test_the_label_of_the_checkbox_stays_on_one_line(visit):
     visit.page.set_viewport_size({"width": 375, "height": 700})
-    visit.type(TEXT * 8)  # many candidates take room
-    label = visit.page.locator("label:has(#every-word)").bounding_box()
+    visit.type(TEXT * 8)  # a long status
+    label = visit.page.locator("label:has(#all-words)").bounding_box()
     assert label["height"] < 1.7 * 16  # one line
 
 
-def test_nothing_hides_the_example_on_a_small_screen(visit):
+def test_the_example_button_is_visible_on_a_small_screen(visit):
     visit.page.set_viewport_size({"width": 320, "height": 568})
-    cut, example = (visit.page.locator(each).bounding_box() for each in ("#cut", "#example"))
-    assert cut["y"] >= example["y"] + example["height"]
+    threshold, example = (
+        visit.page.locator(each).bounding_box() for each in ("#threshold-panel", "#example")
+    )
+    assert threshold["y"] >= example["y"] + example["height"]
 
 
-def test_nothing_sticks_out_of_a_narrow_screen(visit):
+def test_a_narrow_screen_does_not_scroll_sideways(visit):
     visit.type(TEXT + " " + "x" * 300)
     for width in (768, 390, 320):
         visit.page.set_viewport_size({"width": width, "height": 700})
-        visit.page.click(".on >> nth=1")
+        visit.page.click(".entity >> nth=1")
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
         visit.page.click("#details .close")
 

@@ -1,4 +1,4 @@
-"""What the page does."""
+"""The behaviour of the page."""
 
 import json
 from pathlib import Path
@@ -12,23 +12,23 @@ TEXT = (
 )
 
 
-def texts(spans) -> list[str]:
+def span_texts(spans) -> list[str]:
     return [span.text for span in spans]
 
 
-def test_what_is_typed_is_highlighted_where_entities_are(visit, finder):
-    """After two emoji: were places counted in characters, the marks would be off."""
+def test_entities_of_typed_text_are_highlighted(visit, finder):
+    """Also after emoji, where offsets in characters and in UTF-16 code units differ."""
     visit.type(TEXT)
-    assert visit.entities() == texts(finder.find(TEXT))
+    assert visit.entities() == span_texts(finder.find(TEXT))
     assert "Marie Curie" in visit.entities()
     spans = finder.find(TEXT, threshold=0)
-    told = f"{len(visit.entities())} of {len(spans)} candidates"
-    assert visit.page.inner_text("#status") == told
+    expected = f"{len(visit.entities())} of {len(spans)} candidates"
+    assert visit.page.inner_text("#status") == expected
 
 
-def test_deeper_shades_are_stronger_gates(visit, finder):
+def test_shades_are_the_scores_of_the_words(visit, finder):
     visit.type("Marie Curie left .")
-    visit.page.check("#every-word")
+    visit.page.check("#all-words")
     shades = visit.page.locator(".word").evaluate_all(
         "words => words.map((word) => Number(word.style.getPropertyValue('--p')))"
     )
@@ -36,24 +36,24 @@ def test_deeper_shades_are_stronger_gates(visit, finder):
     assert shades == pytest.approx(reading.scores.tolist(), abs=1e-4)
 
 
-def test_moving_the_threshold_filters_without_another_request(visit, finder):
+def test_moving_the_threshold_sends_no_request(visit, finder):
     visit.type(TEXT)
-    asked = len(visit.asked)
+    request_count = len(visit.requests)
     for threshold in (0, 0.6, 0.78, 1):
-        visit.slide_to(threshold)
-        assert visit.entities() == texts(finder.find(TEXT, threshold=threshold))
+        visit.set_threshold(threshold)
+        assert visit.entities() == span_texts(finder.find(TEXT, threshold=threshold))
     assert visit.entities() == []
     visit.page.focus("#threshold")
     visit.page.keyboard.press("Home")
-    assert visit.entities() == texts(finder.find(TEXT, threshold=0))
-    visit.page.click("#own-threshold")
-    assert visit.entities() == texts(finder.find(TEXT))
-    assert len(visit.asked) == asked
+    assert visit.entities() == span_texts(finder.find(TEXT, threshold=0))
+    visit.page.click("#default-threshold")
+    assert visit.entities() == span_texts(finder.find(TEXT))
+    assert len(visit.requests) == request_count
 
 
-def test_an_entity_shows_its_context(visit):
+def test_clicking_an_entity_shows_its_context(visit):
     visit.type(TEXT)
-    visit.page.click(".on >> text=Einstein")
+    visit.page.click(".entity >> text=Einstein")
     details = visit.page.locator("#details")
     assert details.locator("h3").inner_text() == "Albert Einstein"
     sentence = "Nobody knew why Albert Einstein had left Marie Curie alone."
@@ -65,18 +65,20 @@ def test_an_entity_shows_its_context(visit):
 
 def test_the_other_mentions_of_an_entity_can_be_reached(visit):
     visit.type(TEXT)
-    visit.page.locator(".on", has_text="Marie Curie").first.click()
+    visit.page.locator(".entity", has_text="Marie Curie").first.click()
     assert "found 2 times" in visit.page.inner_text("#details .facts")
     visit.page.click("#details .facts button:not([disabled])")
     assert visit.page.inner_text("#details .context").startswith("Nobody knew")
     visit.page.click("#details .close")
-    chosen = visit.page.evaluate("[document.activeElement.textContent, shown.innerHTML.length > 0]")
+    chosen = visit.page.evaluate(
+        "[document.activeElement.textContent, result.innerHTML.length > 0]"
+    )
     assert chosen == ["Marie Curie", True]
 
 
-def test_all_can_be_done_with_the_keyboard(visit):
+def test_entities_can_be_reached_with_the_keyboard(visit):
     visit.type(TEXT)
-    visit.page.focus("#every-word")
+    visit.page.focus("#all-words")
     first, second, *_, last = visit.entities()
     for key, reached in [
         ("Tab", first),
@@ -91,9 +93,9 @@ def test_all_can_be_done_with_the_keyboard(visit):
     assert visit.page.inner_text("#details h3") == first
 
 
-def test_a_screen_reader_hears_what_is_there(visit):
+def test_controls_have_accessible_names(visit):
     visit.type(TEXT)
-    heard = visit.page.locator("body").aria_snapshot()
+    snapshot = visit.page.locator("body").aria_snapshot()
     for expected in (
         'heading "Thresher"',
         'textbox "Text"',
@@ -103,12 +105,12 @@ def test_a_screen_reader_hears_what_is_there(visit):
         'button "Label Studio"',
         'combobox "Model"',
     ):
-        assert expected in heard, expected
+        assert expected in snapshot, expected
 
 
-def test_downloads_hold_what_is_seen(visit, finder, tmp_path):
+def test_downloads_contain_the_shown_entities(visit, finder, tmp_path):
     visit.type(TEXT)
-    visit.slide_to(0.6)
+    visit.set_threshold(0.6)
     spans = finder.find(TEXT, threshold=0.6)
 
     def downloaded(name: str) -> Path:
@@ -123,60 +125,60 @@ def test_downloads_hold_what_is_seen(visit, finder, tmp_path):
     assert places == [(span.start, span.end) for span in spans]
     tagged = list(read_conll(downloaded("CoNLL")))
     found = [" ".join(each.words[a:b]) for each in tagged for a, b in each.spans]
-    assert found == texts(spans)
+    assert found == span_texts(spans)
     for name in ("Label Studio", "Prodigy", "doccano"):
         [read] = read_labelled(downloaded(name), format=name.lower().replace(" ", "-"))
-        assert (read.text, texts(read.spans)) == (TEXT, texts(spans))
+        assert (read.text, span_texts(read.spans)) == (TEXT, span_texts(spans))
 
 
 def test_a_reload_keeps_the_text_and_the_threshold(visit, finder):
     visit.type(TEXT)
-    visit.slide_to(0.77)
+    visit.set_threshold(0.77)
     visit.page.reload()
-    visit.page.wait_for_function("read => shown.textContent === read", arg=TEXT)
+    visit.page.wait_for_function("text => result.textContent === text", arg=TEXT)
     assert visit.page.input_value("#text") == TEXT
     assert visit.page.input_value("#threshold") == "0.77"
-    assert visit.entities() == texts(finder.find(TEXT, threshold=0.77))
+    assert visit.entities() == span_texts(finder.find(TEXT, threshold=0.77))
 
 
 HOSTILE = """<img src=x onerror=alert(1)> </textarea></article><script>alert(2)</script> Marie Curie
 "><svg onload=alert(3)> javascript:alert(4) {{7*7}} ${alert(5)} &lt;b&gt; &amp; Paris"""
 
 
-def test_html_in_a_text_is_only_text(visit):
+def test_html_in_a_text_has_no_effect(visit):
     visit.type(HOSTILE)
-    visit.page.check("#every-word")
-    visit.page.click(".on >> nth=0")
-    assert visit.page.evaluate("shown.textContent") == HOSTILE
+    visit.page.check("#all-words")
+    visit.page.click(".entity >> nth=0")
+    assert visit.page.evaluate("result.textContent") == HOSTILE
     assert (
         visit.page.evaluate("document.querySelectorAll('main :is(img, script, svg)').length") == 0
     )
 
 
-def test_every_word_can_be_shaded(visit):
+def test_all_words_can_be_shaded(visit):
     visit.type("Nobody knew why.")
-    assert visit.page.locator("#shown .word").count() == 0
-    visit.page.check("#every-word")
-    assert visit.page.locator("#shown .word").all_text_contents() == ["Nobody", "knew", "why", "."]
+    assert visit.page.locator("#result .word").count() == 0
+    visit.page.check("#all-words")
+    assert visit.page.locator("#result .word").all_text_contents() == ["Nobody", "knew", "why", "."]
 
 
-def test_models_and_their_selectors_can_be_chosen(visit, twofold):
-    shown = visit.page
+def test_a_model_and_a_selector_can_be_chosen(visit, two_selectors):
+    page = visit.page
     visit.type(TEXT)
-    assert shown.locator("#selector").is_hidden()
-    shown.select_option("#model", "twofold")
-    assert shown.input_value("#selector") == "2"
-    shown.select_option("#selector", "1")
-    eager = texts(twofold.with_selector(1).find(TEXT))
-    shown.wait_for_function("n => document.querySelectorAll('.on').length === n", arg=len(eager))
+    assert page.locator("#selector").is_hidden()
+    page.select_option("#model", "two")
+    assert page.input_value("#selector") == "2"
+    page.select_option("#selector", "1")
+    eager = span_texts(two_selectors.with_selector(1).find(TEXT))
+    page.wait_for_function("n => document.querySelectorAll('.entity').length === n", arg=len(eager))
     assert visit.entities() == eager
-    assert shown.inner_text("#threshold-value") == "0.05"
-    shown.reload()
-    shown.wait_for_selector(".on")
-    assert (shown.input_value("#model"), shown.input_value("#selector")) == ("twofold", "1")
+    assert page.inner_text("#threshold-value") == "0.05"
+    page.reload()
+    page.wait_for_selector(".entity")
+    assert (page.input_value("#model"), page.input_value("#selector")) == ("two", "1")
 
 
-def test_a_dropped_file_is_read(visit):
+def test_a_dropped_file_is_opened(visit):
     visit.page.evaluate(
         """(text) => {
             const dropped = new DataTransfer();
@@ -187,41 +189,41 @@ def test_a_dropped_file_is_read(visit):
         }""",
         "Oslo\r\nis far.",
     )
-    visit.page.wait_for_selector(".on")
+    visit.page.wait_for_selector(".entity")
     assert visit.entities() == ["Oslo"]
     assert visit.page.input_value("#text") == "Oslo\nis far."
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (
             b"x" * 20_001,
-            "notes.txt is larger than 20,000 bytes, which is all this server takes.",
+            "notes.txt is larger than 20,000 bytes, this server's limit.",
         ),
-        (b"Magda\0left", "notes.txt is not text in UTF-8."),
+        (b"Magda\0left", "notes.txt is not a text file in UTF-8."),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_and_never_shown(visit, content, told):
+def test_an_unsuitable_file_is_rejected_with_a_message(visit, content, message):
     chosen = {"name": "notes.txt", "mimeType": "text/plain", "buffer": content}
     visit.page.set_input_files("#file", chosen)
     visit.page.wait_for_selector("#problem", state="visible")
-    assert visit.page.inner_text("#problem") == told
+    assert visit.page.inner_text("#problem") == message
     assert visit.page.input_value("#text") == ""
     visit.type("Oslo is far.")
     assert visit.page.is_hidden("#problem")
 
 
-def test_an_example_can_be_tried_and_cleared(visit):
+def test_the_example_can_be_loaded_and_cleared(visit):
     visit.page.click("#example")
-    visit.page.wait_for_selector(".on")
+    visit.page.wait_for_selector(".entity")
     assert "Ingrid Solberg" in visit.entities()
     visit.page.click("#clear")
     visit.page.wait_for_selector("#empty", state="visible")
     assert visit.page.locator("#downloads button:enabled").count() == 0
 
 
-def test_a_text_that_is_too_long_is_told_and_the_page_goes_on(visit):
+def test_a_text_above_the_limit_gives_a_message_and_the_page_recovers(visit):
     visit.errors_are_expected = True
     visit.page.fill("#text", "word " * 20_000)
     visit.page.wait_for_selector("#problem", state="visible")
@@ -230,20 +232,20 @@ def test_a_text_that_is_too_long_is_told_and_the_page_goes_on(visit):
     assert visit.page.locator("#problem").is_hidden()
 
 
-def test_a_cleared_page_neither_waits_nor_complains(visit):
+def test_clearing_cancels_the_request_and_hides_the_message(visit):
     visit.errors_are_expected = True
     visit.page.fill("#text", "word " * 20_000)
     visit.page.wait_for_selector("#problem", state="visible")
-    visit.page.route("**/find", lambda route: None)  # which is never answered
+    visit.page.route("**/find", lambda route: None)  # never answered
     visit.page.fill("#text", "Oslo is far.")
-    visit.page.wait_for_selector("#shown[aria-busy=true]", state="attached")
+    visit.page.wait_for_selector("#result[aria-busy=true]", state="attached")
     visit.page.click("#clear")
     visit.page.wait_for_selector("#empty", state="visible")
-    assert visit.page.get_attribute("#shown", "aria-busy") == "false"
+    assert visit.page.get_attribute("#result", "aria-busy") == "false"
     assert visit.page.locator("#problem").is_hidden()
 
 
-def test_a_busy_server_is_asked_again(visit):
+def test_a_request_is_repeated_when_the_server_is_busy(visit):
     visit.errors_are_expected = True
     busy = iter([True, False])
     visit.page.route(
@@ -252,4 +254,4 @@ def test_a_busy_server_is_asked_again(visit):
     )
     visit.type("Oslo is far.")
     assert visit.entities() == ["Oslo"]
-    assert visit.finds() == 2
+    assert visit.find_requests() == 2

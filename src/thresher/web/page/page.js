@@ -1,18 +1,20 @@
-// The page: asks the server for every candidate once, then only filters them.
+// The page: requests all candidates from the server once and applies the threshold locally.
 
-import { details, drawHistogram, element, setEntity, shownText } from "./view.js";
+import { details, drawHistogram, element, highlightedText, setEntity } from "./view.js";
 
-const by = (id) => document.getElementById(id);
-const [text, model, selector, shown, status, problem, aside, threshold, everyWord] = [
-  "text", "model", "selector", "shown", "status", "problem", "details", "threshold", "every-word",
-].map(by);
+const byId = (id) => document.getElementById(id);
+const [text, model, selector, result, status, problem, detailsPanel, threshold, allWords] = [
+  "text", "model", "selector", "result", "status", "problem", "details", "threshold", "all-words",
+].map(byId);
 
-const PAUSE = 350; // milliseconds without a key before the server is asked
-const state = { found: null, read: "", nodes: [], models: [], chosen: null, threshold: 0.5 };
-let waiting = null; // the timer of the next request
-let asked = null; // the request under way
+const TYPING_PAUSE = 350; // milliseconds without input before a request is sent
+// text, found: the text of the shown result and the server's response for it
+// nodes: the element of each candidate; selected: the span whose details are shown
+const state = { text: "", found: null, nodes: [], models: [], selected: null, threshold: 0.5 };
+let timer = null; // of the next request
+let pendingRequest = null; // an AbortController
 
-// ---- asking ----
+// ---- requests ----
 
 async function post(path, body, signal) {
   const response = await fetch(path, {
@@ -32,194 +34,206 @@ async function post(path, body, signal) {
 }
 
 async function find() {
-  if (!state.models.length) return; // once they are known, `start` asks for what is there by then
-  asked?.abort();
-  asked = new AbortController();
-  const { signal } = asked;
-  const read = text.value;
-  if (!read.trim()) return settle("", null);
-  shown.setAttribute("aria-busy", "true");
-  const body = { text: read, ...chosenModel(), threshold: 0, words: true, offsets: "utf-16" };
+  if (!state.models.length) return; // `start` calls this again when the models are known
+  pendingRequest?.abort();
+  pendingRequest = new AbortController();
+  const { signal } = pendingRequest;
+  const value = text.value;
+  if (!value.trim()) return finish("", null);
+  result.setAttribute("aria-busy", "true");
+  const body = { text: value, ...selectedModel(), threshold: 0, words: true, offsets: "utf-16" };
   try {
     const { results } = await (await post("find", body, signal)).json();
-    settle(read, results[0]);
+    finish(value, results[0]);
   } catch (error) {
-    if (signal.aborted) return; // by a later request, which will settle
-    tell(`Nothing could be found: ${error.message}`);
-    shown.setAttribute("aria-busy", "false");
+    if (signal.aborted) return; // a later request has replaced this one
+    showProblem(`The request failed: ${error.message}`);
+    result.setAttribute("aria-busy", "false");
   }
 }
 
-/** Show an answer that no later one is expected to replace. */
-function settle(read, found) {
-  tell("");
-  show(read, found);
-  shown.setAttribute("aria-busy", "false");
+/** Show the result of the last request. */
+function finish(value, found) {
+  showProblem("");
+  show(value, found);
+  result.setAttribute("aria-busy", "false");
 }
 
-const chosenModel = () => ({ model: model.value, selector: Number(selector.value) });
+const selectedModel = () => ({ model: model.value, selector: Number(selector.value) });
 
 async function download(format) {
-  const body = { text: state.read, ...chosenModel(), threshold: state.threshold, format };
+  const body = { text: state.text, ...selectedModel(), threshold: state.threshold, format };
   try {
     const response = await post("download", body);
     const name = /filename="(.+)"/.exec(response.headers.get("Content-Disposition"))[1];
     const url = URL.createObjectURL(await response.blob());
     element("a", { href: url, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    filter();
+    applyThreshold();
   } catch (error) {
-    tell(`The download failed: ${error.message}`);
+    showProblem(`The download failed: ${error.message}`);
   }
 }
 
-function tell(message) {
+/** Show an error message; an empty one hides it. */
+function showProblem(message) {
   problem.textContent = message;
   problem.hidden = !message;
 }
 
-// ---- showing ----
+// ---- display ----
 
-function show(read, found) {
-  Object.assign(state, { read, found });
-  choose(null);
-  shown.replaceChildren(found ? shownText(read, found, everyWord.checked) : "");
-  shown.classList.toggle("every", everyWord.checked);
-  state.nodes = [...shown.querySelectorAll(".candidate")];
+function show(value, found) {
+  Object.assign(state, { text: value, found });
+  select(null);
+  result.replaceChildren(found ? highlightedText(value, found, allWords.checked) : "");
+  result.classList.toggle("all-words", allWords.checked);
+  state.nodes = [...result.querySelectorAll(".candidate")];
   for (const button of document.querySelectorAll("#downloads button")) button.disabled = !found;
-  filter();
+  applyThreshold();
 }
 
 const isEntity = (span) => span.score >= state.threshold;
 const entities = () => (state.found?.spans ?? []).filter(isEntity);
 
-/** Let the threshold decide which candidates are entities. The server is not asked. */
-function filter() {
+/** Mark the candidates that reach the threshold as entities, without a request. */
+function applyThreshold() {
   const spans = state.found?.spans ?? [];
   spans.forEach((span, number) => setEntity(state.nodes[number], span, isEntity(span)));
-  drawHistogram(by("histogram"), spans, state.threshold);
+  drawHistogram(byId("histogram"), spans, state.threshold);
   const count = entities().length;
-  by("threshold-value").value = state.threshold.toFixed(2);
+  byId("threshold-value").value = state.threshold.toFixed(2);
   threshold.setAttribute("aria-valuetext", `${state.threshold.toFixed(2)}, ${count} entities`);
   status.textContent = state.found ? `${count} of ${spans.length} candidates` : "";
-  by("own-threshold").disabled = state.threshold === ownThreshold();
-  if (state.chosen && !isEntity(state.chosen)) choose(null);
-  if (!shown.querySelector("[tabindex]")) shown.querySelector(".on")?.setAttribute("tabindex", 0);
+  byId("default-threshold").disabled = state.threshold === defaultThreshold();
+  if (state.selected && !isEntity(state.selected)) select(null);
+  if (!result.querySelector("[tabindex]")) {
+    result.querySelector(".entity")?.setAttribute("tabindex", 0);
+  }
 }
 
-/** Show the context of an entity, or of none. */
-function choose(span) {
-  state.chosen = span;
-  shown.querySelector(".chosen")?.classList.remove("chosen");
-  aside.hidden = !span;
+/** Show the details of an entity; null hides them. */
+function select(span) {
+  state.selected = span;
+  result.querySelector(".selected")?.classList.remove("selected");
+  detailsPanel.hidden = !span;
   if (!span) return;
   const node = state.nodes[state.found.spans.indexOf(span)];
-  node.classList.add("chosen");
+  node.classList.add("selected");
   focusOn(node);
-  const close = () => { choose(null); node.focus(); };
-  aside.replaceChildren(...details(state.read, state.found, span, entities(), choose, close));
-  node.scrollIntoView({ block: "nearest" }); // the aside has taken room
+  const close = () => { select(null); node.focus(); };
+  detailsPanel.replaceChildren(
+    ...details(state.text, state.found, span, entities(), select, close));
+  node.scrollIntoView({ block: "nearest" }); // the details panel may cover it
 }
 
+/** Focus an entity and make it the only one that Tab reaches. */
 function focusOn(node) {
-  shown.querySelector("[tabindex]")?.removeAttribute("tabindex");
+  result.querySelector("[tabindex]")?.removeAttribute("tabindex");
   node.setAttribute("tabindex", 0);
   node.focus();
 }
 
-// ---- listening ----
+// ---- input ----
 
-function later() {
-  clearTimeout(waiting);
-  waiting = setTimeout(find, PAUSE);
-  remember();
+function findAfterPause() {
+  clearTimeout(timer);
+  timer = setTimeout(find, TYPING_PAUSE);
+  saveSession();
 }
 
 function setText(value) {
   text.value = value;
-  clearTimeout(waiting);
-  remember();
+  clearTimeout(timer);
+  saveSession();
   return find();
 }
 
-function remember() {
-  const own = state.threshold === ownThreshold();
-  const kept = { text: text.value, ...chosenModel(), every: everyWord.checked,
-                 threshold: own ? null : state.threshold };
-  try { sessionStorage.setItem("thresher", JSON.stringify(kept)); } catch { /* too long to keep */ }
+/** Save the inputs, so that they survive a reload. A threshold of null is the model's default. */
+function saveSession() {
+  const isDefault = state.threshold === defaultThreshold();
+  const saved = { text: text.value, ...selectedModel(), allWords: allWords.checked,
+                  threshold: isDefault ? null : state.threshold };
+  try { sessionStorage.setItem("thresher", JSON.stringify(saved)); } catch { /* too long */ }
 }
 
-const about = () => state.models.find(({ name }) => name === model.value);
-const ownThreshold = () => about()?.thresholds[selector.value - 1] ?? 0.5;
+const modelInfo = () => state.models.find(({ name }) => name === model.value);
+const defaultThreshold = () => modelInfo()?.thresholds[selector.value - 1] ?? 0.5;
 
-/** Fill a menu; with one choice there is nothing to see. */
-function offer(menu, choices, chosen) {
+/** Fill a menu; a menu with a single choice is hidden. */
+function fillMenu(menu, choices, chosen) {
   menu.replaceChildren(...choices.map((each) => element("option", { value: each }, String(each))));
   menu.value = choices.includes(chosen) ? chosen : choices[0];
   menu.parentElement.hidden = choices.length < 2;
 }
 
-function offerSelectors(chosen) {
-  offer(selector, about().thresholds.map((_, number) => number + 1), chosen ?? about().selector);
+function fillSelectorMenu(chosen) {
+  const numbers = modelInfo().thresholds.map((_, number) => number + 1);
+  fillMenu(selector, numbers, chosen ?? modelInfo().selector);
 }
 
-/** The slider shows two digits; the model's own threshold is kept whole. */
+/** Set the threshold; the slider rounds it to two digits, the state does not. */
 function setThreshold(value) {
   state.threshold = value;
   threshold.value = value;
-  filter();
-  remember();
+  applyThreshold();
+  saveSession();
 }
 
-/** A file is looked at before it is shown: a browser stands still over a line of megabytes. */
+/** Check a file before it is shown: browsers freeze when they display a very long line. */
 async function openFile(file) {
-  if (file.size > state.mostBytes) {
-    const most = state.mostBytes.toLocaleString("en");
-    return tell(`${file.name} is larger than ${most} bytes, which is all this server takes.`);
+  if (file.size > state.maxBytes) {
+    const limit = state.maxBytes.toLocaleString("en");
+    return showProblem(`${file.name} is larger than ${limit} bytes, this server's limit.`);
   }
   const content = await file.text();
-  return content.includes("\0") ? tell(`${file.name} is not text in UTF-8.`) : setText(content);
+  if (content.includes("\0")) return showProblem(`${file.name} is not a text file in UTF-8.`);
+  return setText(content);
 }
 
-const spanAt = (node) => state.found.spans[node.dataset.number];
+const spanOf = (node) => state.found.spans[node.dataset.number];
 
-text.addEventListener("input", later);
+text.addEventListener("input", findAfterPause);
 threshold.addEventListener("input", () => setThreshold(threshold.valueAsNumber));
-by("own-threshold").addEventListener("click", () => setThreshold(ownThreshold()));
-everyWord.addEventListener("change", () => { show(state.read, state.found); remember(); });
-model.addEventListener("change", () => { offerSelectors(); setThreshold(ownThreshold()); find(); });
-selector.addEventListener("change", () => { setThreshold(ownThreshold()); find(); });
-by("clear").addEventListener("click", () => { setText(""); text.focus(); });
-by("example").addEventListener("click", () => setText(by("example-text").content.textContent));
-by("open").addEventListener("click", () => by("file").click());
-by("file").addEventListener("change", async ({ target }) => {
+byId("default-threshold").addEventListener("click", () => setThreshold(defaultThreshold()));
+allWords.addEventListener("change", () => { show(state.text, state.found); saveSession(); });
+model.addEventListener("change", () => {
+  fillSelectorMenu();
+  setThreshold(defaultThreshold());
+  find();
+});
+selector.addEventListener("change", () => { setThreshold(defaultThreshold()); find(); });
+byId("clear").addEventListener("click", () => { setText(""); text.focus(); });
+byId("example").addEventListener("click", () => setText(byId("example-text").content.textContent));
+byId("open").addEventListener("click", () => byId("file").click());
+byId("file").addEventListener("change", async ({ target }) => {
   if (target.files[0]) await openFile(target.files[0]);
   target.value = "";
 });
-by("downloads").addEventListener("click", ({ target }) => {
+byId("downloads").addEventListener("click", ({ target }) => {
   if (target.dataset.format) download(target.dataset.format);
 });
 
-shown.addEventListener("click", ({ target }) => {
-  const node = target.closest(".on");
-  if (node) choose(spanAt(node));
+result.addEventListener("click", ({ target }) => {
+  const node = target.closest(".entity");
+  if (node) select(spanOf(node));
 });
-shown.addEventListener("keydown", (event) => {
+result.addEventListener("keydown", (event) => {
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  const node = event.target.closest(".on");
+  const node = event.target.closest(".entity");
   if (!node) return;
   if (event.key in steps) {
-    const all = [...shown.querySelectorAll(".on")];
+    const all = [...result.querySelectorAll(".entity")];
     focusOn(all.at((all.indexOf(node) + steps[event.key]) % all.length));
   } else if (event.key === "Enter" || event.key === " ") {
-    choose(spanAt(node));
+    select(spanOf(node));
   } else {
     return;
   }
   event.preventDefault();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && state.chosen) choose(null);
+  if (event.key === "Escape" && state.selected) select(null);
 });
 
 for (const name of ["dragover", "drop", "dragleave"]) {
@@ -233,22 +247,22 @@ document.addEventListener("drop", async ({ dataTransfer }) => {
   await (file ? openFile(file) : setText(dataTransfer.getData("text")));
 });
 
-// ---- starting ----
+// ---- start ----
 
 async function start() {
   show("", null);
-  const kept = JSON.parse(sessionStorage.getItem("thresher") ?? "{}");
-  text.value = kept.text ?? text.value;
-  everyWord.checked = kept.every ?? false;
+  const saved = JSON.parse(sessionStorage.getItem("thresher") ?? "{}");
+  text.value = saved.text ?? text.value;
+  allWords.checked = saved.allWords ?? false;
   try {
-    const { models, most_bytes: mostBytes } = await (await fetch("models")).json();
-    Object.assign(state, { models, mostBytes });
+    const { models, most_bytes: maxBytes } = await (await fetch("models")).json();
+    Object.assign(state, { models, maxBytes });
   } catch {
-    return tell("The server does not answer.");
+    return showProblem("The server does not respond.");
   }
-  offer(model, state.models.map(({ name }) => name), kept.model);
-  offerSelectors(kept.selector);
-  setThreshold(kept.threshold ?? ownThreshold());
+  fillMenu(model, state.models.map(({ name }) => name), saved.model);
+  fillSelectorMenu(saved.selector);
+  setThreshold(saved.threshold ?? defaultThreshold());
   return find();
 }
 
