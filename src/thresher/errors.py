@@ -50,6 +50,22 @@ def os_errors_as_input_errors(action: str) -> Iterator[None]:
         raise InputError(f"{action}: {error.strerror or error}") from error
 
 
+@contextlib.contextmanager
+def requires_extra(extra: str, reason: str) -> Iterator[None]:
+    """Turn an ImportError into an InputError that names the pip command.
+
+    extra: the optional dependency group of this package   reason: "Parquet files need pyarrow"
+
+    >>> with requires_extra("parquet", "Parquet files need pyarrow"):
+    ...     import pyarrow
+    InputError: Parquet files need pyarrow: pip install 'thresher[parquet]'
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise InputError(f"{reason}: pip install 'thresher[{extra}]'") from error
+
+
 _SIMILARITY = 0.7  # below this, two names often share no more than an ending such as ".txt"
 
 

@@ -55,14 +55,14 @@ def test_every_layer_is_that_of_transformers(model, batch, expected):
     bert, inside = own(model), mask.bool()
     assert bert.depth == model.config.num_hidden_layers
     for layers, hidden in enumerate(expected.hidden_states):
-        got = bert(bert.words[ids], mask, layers=layers)
+        got = bert(bert.word_embeddings[ids], mask, layers=layers)
         torch.testing.assert_close(got[inside], hidden[inside], **CLOSE)
 
 
 def test_attention_is_that_of_transformers_in_every_layer(model, batch, expected):
     ids, mask = batch
     bert, inside = own(model), mask.bool()
-    shares = bert.attention(bert.words[ids], mask, layers=bert.depth)
+    shares = bert.attention(bert.word_embeddings[ids], mask, layers=bert.depth)
     assert len(shares) == len(expected.attentions)
     for got, attention in zip(shares, expected.attentions, strict=True):
         for window in range(len(ids)):
@@ -91,7 +91,7 @@ def test_the_gradient_of_word_embeddings_is_that_of_transformers(model, batch):
 def test_reading_changes_neither_weights_nor_embeddings():
     bert = own(new_model())
     before = {name: value.clone() for name, value in bert.state_dict().items()}
-    embedded = bert.words[torch.arange(12).view(2, 6)]
+    embedded = bert.word_embeddings[torch.arange(12).view(2, 6)]
     given = embedded.clone()
     bert(embedded, torch.ones(2, 6), layers=3)
     bert.attention(embedded, torch.ones(2, 6), layers=3)

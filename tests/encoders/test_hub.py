@@ -51,7 +51,9 @@ def test_an_unknown_name_out_of_reach_is_one_line_at_once(asked):
 
 @pytest.mark.parametrize("name", ["one/two/three", "a name", "/nowhere/at/all"])
 def test_what_cannot_be_a_name_is_told(cache, name):
-    with pytest.raises(InputError, match="no such folder, and the Hub has no such names; give"):
+    with pytest.raises(
+        InputError, match="no such folder, and it is not a valid name on the Hub; give"
+    ):
         load_encoder(name, device="cpu")
 
 
@@ -87,5 +89,5 @@ def test_a_wrong_layer_of_the_default_encoder_from_the_hub_is_told_as_one(
 ):
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     keep(cache, DEFAULT_ENCODER, tiny_folder)
-    with pytest.raises(InputError, match="has layers 1 to 2; got layer 9"):
+    with pytest.raises(InputError, match="must be between 1 and 2, got 9"):
         load_encoder(layer=9, device="cpu")

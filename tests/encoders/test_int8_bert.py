@@ -41,7 +41,7 @@ def batch():
 
 
 def encode(bert, batch):
-    return bert(bert.words[batch.ids], batch.mask, layers=LAYERS)
+    return bert(bert.word_embeddings[batch.ids], batch.mask, layers=LAYERS)
 
 
 def to_int8(bert, batch):

@@ -143,15 +143,17 @@ def test_a_folder_is_recognised_and_found_again_near_its_finder(masked, encoder,
 
 
 def test_models_that_cannot_encode_words_are_told_apart(causal):
-    with pytest.raises(InputError, match=r"x predicts the next token.*--objective masked"):
+    with pytest.raises(InputError, match=r"x is a causal language model.*--objective masked"):
         LanguageModelEncoder(causal, name="x")
-    with pytest.raises(InputError, match=r"x reads bpe; an encoder of words needs .*word-pairs"):
+    with pytest.raises(
+        InputError, match=r"x has the tokens bpe; an encoder of words needs .*word-pairs"
+    ):
         LanguageModelEncoder(learned(tokens="bpe"), name="x")
 
 
 @pytest.mark.parametrize("layer", [0, 4])
 def test_a_layer_that_is_not_there_is_an_error(masked, layer):
-    with pytest.raises(InputError, match=f"layers 1 to 3; got layer {layer}"):
+    with pytest.raises(InputError, match=f"between 1 and 3, got {layer}"):
         LanguageModelEncoder(masked, name="x", layer=layer)
 
 
@@ -184,7 +186,7 @@ def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatc
     reader = CausalSurprisal(causal, name="x")
     sentences = [WORDS, SHORT, WORDS * 9, [], SHORT * 2]
     together = reader.surprisal(sentences)
-    monkeypatch.setattr("thresher.encoders.surprisal._TOKENS_AT_ONCE", 1)
+    monkeypatch.setattr("thresher.encoders.surprisal._MAX_BATCH_TOKENS", 1)
     torch.testing.assert_close(reader.surprisal(sentences), together, **CLOSE)
     assert (together > 0).all()
 
@@ -194,7 +196,7 @@ def test_surprisal_of_nothing_is_nothing(causal):
 
 
 def test_a_model_that_fills_gaps_has_no_surprisal(masked):
-    with pytest.raises(InputError, match="x fills gaps"):
+    with pytest.raises(InputError, match="x is a masked language model"):
         CausalSurprisal(masked, name="x")
-    with pytest.raises(InputError, match="x reads bpe; the surprisal of words needs"):
+    with pytest.raises(InputError, match="x has the tokens bpe; the surprisal of words needs"):
         CausalSurprisal(learned(causal=True, tokens="bpe"), name="x")

@@ -37,12 +37,12 @@ def test_an_encoder_loads_from_a_folder_by_its_path(tiny_folder):
 
 @pytest.mark.parametrize("layer", [0, 3, -1])
 def test_a_layer_that_is_not_there_is_refused_with_those_that_are(tiny_folder, layer):
-    with pytest.raises(InputError, match=f"has layers 1 to 2; got layer {layer}"):
+    with pytest.raises(InputError, match=f"between 1 and 2, got {layer}"):
         load_encoder(str(tiny_folder), layer=layer, device="cpu")
 
 
 def test_a_wrong_layer_of_the_default_encoder_is_not_blamed_on_the_installation():
-    with pytest.raises(InputError, match="layers 1 to 6; got layer 99"):
+    with pytest.raises(InputError, match="between 1 and 6, got 99"):
         load_encoder(layer=99, device="cpu")
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.encoders.overlapping_windows import windows
+from thresher.encoders.overlapping_windows import overlapping_windows
 
 
 @st.composite
@@ -16,7 +16,7 @@ def window_problem(draw):
 @given(window_problem())
 def test_windows_cover_everything_in_order_and_none_is_too_long(problem):
     length, size, overlap = problem
-    found = list(windows(length, size=size, overlap=overlap))
+    found = list(overlapping_windows(length, size=size, overlap=overlap))
     assert set().union(*(range(low, high) for low, high in found)) == set(range(length))
     assert found == sorted(set(found))
     assert all(high - low <= size for low, high in found)
@@ -25,7 +25,7 @@ def test_windows_cover_everything_in_order_and_none_is_too_long(problem):
 @given(window_problem())
 def test_neighbours_share_exactly_the_overlap_and_all_but_the_last_are_full(problem):
     length, size, overlap = problem
-    found = list(windows(length, size=size, overlap=overlap))
+    found = list(overlapping_windows(length, size=size, overlap=overlap))
     for (low, high), (following, _) in itertools.pairwise(found):
         assert high - low == size
         assert high - following == overlap
@@ -34,16 +34,16 @@ def test_neighbours_share_exactly_the_overlap_and_all_but_the_last_are_full(prob
 @given(window_problem())
 def test_no_window_lies_inside_another(problem):
     length, size, overlap = problem
-    ends = [high for _, high in windows(length, size=size, overlap=overlap)]
+    ends = [high for _, high in overlapping_windows(length, size=size, overlap=overlap)]
     assert ends == sorted(set(ends))
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 10])
 def test_what_fits_is_one_window(length):
-    assert list(windows(length, size=10, overlap=3)) == [(0, length)]
+    assert list(overlapping_windows(length, size=10, overlap=3)) == [(0, length)]
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(4, 4), (4, 5), (4, -1), (0, 0)])
 def test_windows_that_would_not_move_on_are_refused(size, overlap):
-    with pytest.raises(ValueError, match=rf"windows of {size} cannot share {overlap}"):
-        list(windows(10, size=size, overlap=overlap))
+    with pytest.raises(ValueError, match=rf"less than size {size}, got {overlap}"):
+        list(overlapping_windows(10, size=size, overlap=overlap))

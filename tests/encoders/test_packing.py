@@ -44,7 +44,7 @@ def test_words_are_the_means_of_their_tokens(counts, one_window):
     tokens = np.array([count for words in counts for count in words], dtype=np.int64)
     ids = np.arange(tokens.sum()) * 7 % 50
     batch = batch_of_words(
-        ids, tokens, counts, start=[51], end=[52], room=None if one_window else 8, overlap=2
+        ids, tokens, counts, start=[51], end=[52], max_tokens=None if one_window else 8, overlap=2
     )
     expected = word_vectors(encode_packed(seen, batch, width=3), batch)
     torch.testing.assert_close(encode_words_packed(seen, batch, width=3), expected)

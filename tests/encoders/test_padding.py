@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from thresher.encoders.overlapping_windows import windows
+from thresher.encoders.overlapping_windows import overlapping_windows
 from thresher.encoders.padding import batch_of_words, encode_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 
@@ -15,13 +15,13 @@ START, END, PAD = [101], [102], 7
 SENTENCES = st.lists(st.lists(st.lists(st.integers(200, 999), max_size=4), max_size=9), max_size=6)
 
 
-def by_lists(sentences: list[list[list[int]]], *, room: int, overlap: int) -> TokenBatch:
+def by_lists(sentences: list[list[list[int]]], *, max_tokens: int, overlap: int) -> TokenBatch:
     """What `batch_of_words` says it makes, token by token."""
     ids, word, sentence, offset = [], [], [], 0
     for number, words in enumerate(sentences):
         tokens = [token for each in words for token in each]
         owner = [offset + i for i, each in enumerate(words) for _ in each]
-        for low, high in windows(len(tokens), size=room, overlap=overlap):
+        for low, high in overlapping_windows(len(tokens), size=max_tokens, overlap=overlap):
             ids.append([*START, *tokens[low:high], *END])
             word.append([-1, *owner[low:high], -1])
             sentence.append(number)
@@ -29,7 +29,7 @@ def by_lists(sentences: list[list[list[int]]], *, room: int, overlap: int) -> To
     return padded_batch(ids, word, sentence, list(map(len, sentences)), pad=PAD)
 
 
-def by_words(sentences: list[list[list[int]]], *, room: int, overlap: int) -> TokenBatch:
+def by_words(sentences: list[list[list[int]]], *, max_tokens: int, overlap: int) -> TokenBatch:
     words = [word for each in sentences for word in each]
     return batch_of_words(
         np.array([token for word in words for token in word], dtype=np.int64),
@@ -38,17 +38,17 @@ def by_words(sentences: list[list[list[int]]], *, room: int, overlap: int) -> To
         start=START,
         end=END,
         pad=PAD,
-        room=room,
+        max_tokens=max_tokens,
         overlap=overlap,
     )
 
 
 @given(SENTENCES, st.integers(3, 20))
 def test_a_batch_of_words_is_the_batch_of_their_tokens(
-    sentences: list[list[list[int]]], room: int
+    sentences: list[list[list[int]]], max_tokens: int
 ) -> None:
-    expected = by_lists(sentences, room=room, overlap=2)
-    got = by_words(sentences, room=room, overlap=2)
+    expected = by_lists(sentences, max_tokens=max_tokens, overlap=2)
+    got = by_words(sentences, max_tokens=max_tokens, overlap=2)
     shape = expected.ids.shape if sentences else (0, 2)  # no row has a length of its own then
     for name in ("ids", "mask", "word"):
         assert torch.equal(getattr(got, name).reshape(shape), getattr(expected, name).view(shape))
@@ -72,7 +72,7 @@ class Running:
 def test_encoding_by_length_changes_no_token(
     sentences: list[list[list[int]]], together: int
 ) -> None:
-    batch = by_words(sentences, room=8, overlap=2)
+    batch = by_words(sentences, max_tokens=8, overlap=2)
     inside = batch.mask.bool()
     got = encode_by_length(Running(), batch, max_tokens=together)
     assert got.shape == (*batch.ids.shape, 3)
@@ -81,14 +81,14 @@ def test_encoding_by_length_changes_no_token(
 
 @pytest.mark.parametrize(("together", "computed"), [(1, 6 + 3 + 3), (9, 6 + 6), (100, 18)])
 def test_padding_is_computed_only_where_rows_are_together(together: int, computed: int) -> None:
-    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], room=8, overlap=2)
+    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], max_tokens=8, overlap=2)
     encode = Running()
     encode_by_length(encode, batch, max_tokens=together)
     assert encode.computed == computed
 
 
 def test_what_is_beside_the_tokens_is_cut_as_they_are() -> None:
-    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], room=8, overlap=2)
+    batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], max_tokens=8, overlap=2)
 
     def encode(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:
         return torch.stack([ids, word], -1)

@@ -91,7 +91,7 @@ def test_find_does_without_transformers(tmp_path, model):
 def test_the_mask_token_is_that_of_transformers(new_bert, mask):
     folder = new_bert(["marie", "left"], width=8, layers=2, mask=mask)
     encoder = SentenceBert(folder)
-    words = encoder._model.words
+    words = encoder._model.word_embeddings
     number = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"].get("[MASK]")
     assert (number is None) is not mask
     assert torch.equal(encoder._closed, words[number] if mask else words.mean(0))

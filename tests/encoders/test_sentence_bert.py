@@ -9,13 +9,13 @@ from transformers import AutoModel, RobertaConfig, RobertaModel
 
 from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.protocol import WordEncoder, sentence_vectors, word_vectors
-from thresher.encoders.sentence_bert import MOST_TOKENS, SentenceBert
+from thresher.encoders.sentence_bert import MAX_TOKENS, SentenceBert
 
 CURIE = ["Marie", "Skłodowska-Curie", "moved", "to", "Paris", "."]
 SHORT = ["Thanks", "!"]
 # Words of one token each, no two neighbours alike.
 LONG = [["the", "river", "runs", "past", "old", "stone", "houses"][i % 7] for i in range(600)]
-OVERLAP = MOST_TOKENS // 4
+OVERLAP = MAX_TOKENS // 4
 CLOSE = {"atol": 2e-5, "rtol": 1e-4}
 
 
@@ -178,13 +178,13 @@ def test_nothing_of_a_long_sentence_is_cut(minilm):
     vectors = word_vectors(minilm.encode(batch), batch)
     assert vectors.shape == (602, minilm.width)
     assert vectors.norm(dim=-1).min() > 1
-    assert batch.ids.shape[1] <= MOST_TOKENS
+    assert batch.ids.shape[1] <= MAX_TOKENS
     assert batch.sentence.tolist() == [0] * (len(batch.ids) - 1) + [1]
     assert set(batch.word[:-1].unique().tolist()) == {-1, *range(600)}
 
 
 def test_a_word_in_one_window_has_the_vector_of_that_window_read_alone(minilm):
-    room = MOST_TOKENS - 2  # beside the two special tokens
+    room = MAX_TOKENS - 2  # beside the two special tokens
     batch = minilm.batch([LONG])
     alone = minilm.batch([LONG[:room]])
     whole = word_vectors(minilm.encode(batch), batch)
@@ -193,7 +193,7 @@ def test_a_word_in_one_window_has_the_vector_of_that_window_read_alone(minilm):
 
 
 def test_a_word_in_two_windows_has_the_mean_of_both(minilm):
-    room = MOST_TOKENS - 2
+    room = MAX_TOKENS - 2
     start = room - OVERLAP
     batch = minilm.batch([LONG])
     whole = word_vectors(minilm.encode(batch), batch)
@@ -221,7 +221,7 @@ def test_a_model_of_few_positions_reads_shorter_windows(new_bert, tmp_path, kind
 
 def test_a_gate_closes_its_word_in_every_window(minilm):
     batch = minilm.batch([LONG])
-    in_two = int(MOST_TOKENS - 2 - OVERLAP / 2)
+    in_two = int(MAX_TOKENS - 2 - OVERLAP / 2)
     gates = torch.ones(600)
     gates[in_two] = 0
     changed = (minilm.encode_gated(batch, gates) - minilm.encode_gated(batch)).abs().amax(-1)

@@ -140,7 +140,7 @@ def test_words_are_the_means_of_their_tokens_and_zero_without_any(encoder, sente
 
 
 def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder, monkeypatch):
-    monkeypatch.setattr(subwords, "REMEMBERED", 3)
+    monkeypatch.setattr(subwords, "CACHE_SIZE", 3)
     for sentences in (SENTENCES, [["Paris"]], SENTENCES, [["half \ud800", "Marie"]]):
         batch = encoder.batch(sentences)
         words = [word.casefold().encode(errors="replace").decode() for word in chain(*sentences)]
@@ -171,7 +171,7 @@ def test_eight_bits_are_off_by_half_a_step_at_most():
 
 def test_files_that_do_not_fit_together_are_refused(encoder):
     files = to_files(encoder.float())
-    with pytest.raises(ValueError, match="holds no tokenizer"):
+    with pytest.raises(ValueError, match="contains no tokenizer"):
         from_files(files | {"tokenizer.json": b"{}"})
     other = word_piece()
     other.add_tokens(["one", "more"])

@@ -4,7 +4,11 @@ import pytest
 import torch
 from transformers import RobertaConfig, RobertaModel
 
-from thresher.encoders.transformers_model import TransformersModel, attending_twin, first_layers
+from thresher.encoders.transformers_model import (
+    TransformersModel,
+    first_layers,
+    with_eager_attention,
+)
 
 SIZES = {"vocab_size": 50, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
 
@@ -29,22 +33,22 @@ def test_the_first_layers_are_those_of_the_full_model(model, batch, layers):
     expected = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
     read = TransformersModel(model)
     inside = mask.bool()
-    got = read(read.words[ids], mask, layers=layers)
+    got = read(read.word_embeddings[ids], mask, layers=layers)
     torch.testing.assert_close(got[inside], expected.hidden_states[layers][inside])
     assert len(model.encoder.layer) == read.depth == 3
 
 
 def test_what_is_known_of_it_is_what_its_configuration_says(model):
     read = TransformersModel(model)
-    assert read.words.shape == (50, 24)
+    assert read.word_embeddings.shape == (50, 24)
     assert read.width == 24
-    assert read.positions == 14  # two of the positions are for padding
+    assert read.max_positions == 14  # two of the positions are for padding
 
 
 def test_attention_is_a_distribution_over_the_tokens_of_the_window(model, batch):
     ids, mask = batch
     read = TransformersModel(model)
-    shares = read.attention(read.words[ids], mask, layers=2)
+    shares = read.attention(read.word_embeddings[ids], mask, layers=2)
     assert [each.shape for each in shares] == [(3, 3, 7, 7)] * 2
     for each in shares:
         torch.testing.assert_close(each.sum(-1), torch.ones(3, 3, 7))
@@ -54,16 +58,16 @@ def test_attention_is_a_distribution_over_the_tokens_of_the_window(model, batch)
 def test_nothing_is_built_until_attention_is_asked_for(model, batch):
     ids, mask = batch
     read = TransformersModel(model)
-    read(read.words[ids], mask, layers=2)
-    assert read._attending == {}
-    read.attention(read.words[ids], mask, layers=2)
-    assert list(read._attending) == [2]
+    read(read.word_embeddings[ids], mask, layers=2)
+    assert read._eager_models == {}
+    read.attention(read.word_embeddings[ids], mask, layers=2)
+    assert list(read._eager_models) == [2]
 
 
 def test_views_and_twins_share_every_weight_and_draw_no_random_numbers(model):
     before = torch.get_rng_state()
     own = dict(model.named_parameters())
-    for shallow in (first_layers(model, 1), attending_twin(model, 1)):
+    for shallow in (first_layers(model, 1), with_eager_attention(model, 1)):
         assert len(shallow.encoder.layer) == 1
         for name, value in shallow.named_parameters():
             assert value.data_ptr() == own[name].data_ptr()

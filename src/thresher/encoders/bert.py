@@ -50,17 +50,17 @@ class Bert(nn.Module):
         )
 
     @property
-    def words(self) -> Tensor:
+    def word_embeddings(self) -> Tensor:
         """The word embeddings: (vocabulary, width)."""
         return self.embeddings.words
 
     @property
     def width(self) -> int:
         """The length of a hidden state."""
-        return self.words.shape[1]
+        return self.word_embeddings.shape[1]
 
     @property
-    def positions(self) -> int:
+    def max_positions(self) -> int:
         """The maximum number of tokens in a window."""
         return len(self.embeddings.positions)
 

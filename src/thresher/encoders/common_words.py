@@ -1,17 +1,17 @@
-"""Which words a tokenizer keeps whole."""
+"""The words that a tokenizer keeps as one token."""
 
 from collections.abc import Iterable
 
-_WORD_STARTS = ("▁", "Ġ")  # how SentencePiece and byte-level BPE mark the start of a word
-_CONTINUES = "##"  # how WordPiece marks the rest of one
+_WORD_STARTS = ("▁", "Ġ")  # start of a word in SentencePiece and in byte-level BPE
+_CONTINUATION = "##"  # any other part of a word in WordPiece
 
 
-def whole_words(tokens: Iterable[str]) -> frozenset[str]:
-    """The words that are one token each, case-folded.
+def whole_words(vocabulary: Iterable[str]) -> frozenset[str]:
+    """Return the case-folded words that are a single token.
 
-    A tokenizer keeps a word whole if it was common in the text it learned from. Where tokens
-    mark the start of a word, those without the mark only continue one.
+    A tokenizer keeps a word whole if it was common in the text it was trained on. If tokens mark
+    the start of a word, those without the mark can only continue one.
     """
-    marked = {token[1:] for token in tokens if token.startswith(_WORD_STARTS)}
-    plain = marked or {token for token in tokens if not token.startswith(_CONTINUES)}
-    return frozenset(word.casefold() for word in plain if word.isalpha())
+    marked = {token[1:] for token in vocabulary if token.startswith(_WORD_STARTS)}
+    words = marked or {token for token in vocabulary if not token.startswith(_CONTINUATION)}
+    return frozenset(word.casefold() for word in words if word.isalpha())

@@ -1,4 +1,4 @@
-"""Encoders on the Hugging Face Hub, as folders of this machine."""
+"""Download encoders from the Hugging Face Hub."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,44 +15,45 @@ from huggingface_hub.utils import (  # type: ignore[attr-defined]  # exported la
 from thresher.errors import InputError
 
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]  # no pickles, no other frameworks
-_PATIENCE = 10.0  # seconds, for an answer
+_TIMEOUT = 10.0  # seconds
 
 
 def download(name: str) -> Path:
-    """The folder of a model: as the Hub has it now or, out of its reach, as it was downloaded last.
+    """Return the local folder of a model: its current version, or offline the one in the cache.
 
-    The Hub is asked once and by a deadline: reading file by file would try again and again.
+    One request with a timeout checks first whether the Hub can be reached, because
+    `snapshot_download` would retry for every file.
     """
-    refusal = _refusal(name)
+    problem = _hub_problem(name)
     try:
         with _no_progress_bars():
             return Path(
-                snapshot_download(name, allow_patterns=_FILES, local_files_only=refusal is not None)
+                snapshot_download(name, allow_patterns=_FILES, local_files_only=problem is not None)
             )
-    except Exception as error:  # of whichever HTTP library its version uses
+    except Exception as error:  # the type depends on the HTTP library of huggingface_hub
         raise InputError(
             f"cannot load the encoder {name!r}: there is no such folder, and "
-            f"{refusal or 'it could not be downloaded'}; give a folder, or a model of the Hub "
+            f"{problem or 'it could not be downloaded'}; give a folder, or a model of the Hub "
             "such as sentence-transformers/all-MiniLM-L6-v2"
         ) from error
 
 
-def _refusal(name: str) -> str | None:
-    """Why the Hub does not give that model; None if it does."""
+def _hub_problem(name: str) -> str | None:
+    """Return why the Hub does not provide the model; None if it does."""
     try:
-        HfApi().model_info(name, timeout=_PATIENCE)
+        HfApi().model_info(name, timeout=_TIMEOUT)
     except HFValidationError:
-        return "the Hub has no such names"
+        return "it is not a valid name on the Hub"
     except RepositoryNotFoundError:
         return "the Hub has no such model"
-    except Exception:  # of whichever HTTP library its version uses
+    except Exception:  # the type depends on the HTTP library of huggingface_hub
         return "the Hub cannot be reached"
     return None
 
 
 @contextmanager
 def _no_progress_bars() -> Iterator[None]:
-    """Whoever loads an encoder shows that something goes on."""
+    """Disable the Hub's own progress bars; the caller shows progress."""
     if are_progress_bars_disabled():
         yield
         return

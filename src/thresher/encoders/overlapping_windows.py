@@ -1,15 +1,16 @@
-"""Long sentences as overlapping windows, so that nothing is ever cut."""
+"""Split long sentences into overlapping windows, so that nothing is truncated."""
 
 from collections.abc import Iterator
 
 
-def windows(length: int, *, size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Bounds of windows of at most `size` that cover range(length), neighbours sharing `overlap`.
+def overlapping_windows(length: int, *, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of windows of at most `size` that cover range(length).
 
-    A length that fits gives one window; an empty one gives one empty window.
+    Neighbouring windows share `overlap` positions. A length that fits gives one window, and a
+    length of 0 gives one empty window.
     """
     if not 0 <= overlap < size:
-        raise ValueError(f"windows of {size} cannot share {overlap}: 0 <= overlap < size")
+        raise ValueError(f"overlap must be at least 0 and less than size {size}, got {overlap}")
     start = 0
     while start + size < length:
         yield start, start + size

@@ -1,7 +1,7 @@
-"""Texts of different lengths side by side in rows of few sizes, so that nothing is filled up.
+"""Pack windows of different lengths side by side into rows of few sizes, with little padding.
 
-Every product then has one of few shapes, and attention one of three: what a processor does best
-with either is found once and kept.
+Every matrix product then has one of few shapes, and attention one of three, so that the CPU library
+chooses its best kernel for each shape only once.
 """
 
 from bisect import bisect_left, insort
@@ -12,50 +12,53 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.padding import Numbers
+from thresher.encoders.padding import IntArray
 from thresher.encoders.protocol import TokenBatch, word_vectors
 
-# What each token is, its place in its window and its window, (rows, tokens) each, to vectors,
-# (rows, tokens, width).
-Encode = Callable[[Tensor, Tensor, Tensor], Tensor]
+# Token ids, positions in the window and numbers of the window, (rows, tokens) each, to hidden
+# states, (rows, tokens, width).
+PackedEncoder = Callable[[Tensor, Tensor, Tensor], Tensor]
 
-_SIZES = (64, 128, 256)  # of rows, in tokens
-_TOGETHER = 768  # tokens: what a cache nearly holds
-
-
-def encode_packed(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
-    """The vectors of all tokens of a batch, on a CPU: (windows, tokens, width); padding has any."""
-    encoded = torch.empty(*batch.ids.shape, width)
-    flat = encoded.view(-1, width)
-    for vectors, here, there in _encoded_groups(encode, batch):
-        own = vectors.index_select(0, torch.from_numpy(here))
-        flat.index_copy_(0, torch.from_numpy(there), own)
-    return encoded
+_ROW_SIZES = (64, 128, 256)  # tokens
+_MAX_TOKENS = 768  # encoded together: about what the CPU cache holds
 
 
-def encode_words_packed(encode: Encode, batch: TokenBatch, *, width: int) -> Tensor:
-    """`word_vectors` of what `encode_packed` gives, which never lies in memory as a whole.
+def encode_packed(encode: PackedEncoder, batch: TokenBatch, *, width: int) -> Tensor:
+    """Return the hidden states of a batch on the CPU: (windows, tokens, width).
 
-    returns: (words, width)
+    Those of padding are undefined.
     """
+    hidden = torch.empty(*batch.ids.shape, width)
+    flat = hidden.view(-1, width)
+    for vectors, packed, original in _encoded_groups(encode, batch):
+        own = vectors.index_select(0, torch.from_numpy(packed))
+        flat.index_copy_(0, torch.from_numpy(original), own)
+    return hidden
+
+
+def encode_words_packed(encode: PackedEncoder, batch: TokenBatch, *, width: int) -> Tensor:
+    """Equal to `word_vectors(encode_packed(…), batch)`, with less memory: (words, width)."""
     if not (batch.sentence.diff() > 0).all():  # a word may have tokens in several windows
         return word_vectors(encode_packed(encode, batch, width=width), batch)
     word = batch.word.flatten().numpy()
     means = torch.zeros(batch.words, width)
-    for vectors, here, there in _encoded_groups(encode, batch):
-        own = word[there]
+    for vectors, packed, original in _encoded_groups(encode, batch):
+        own = word[original]
         inside = own >= 0
-        token, own = torch.from_numpy(here[inside]), own[inside]
+        token, own = torch.from_numpy(packed[inside]), own[inside]
         first = np.flatnonzero(np.diff(own, prepend=-1))
         bags = functional.embedding_bag(token, vectors, torch.from_numpy(first), mode="mean")
         means.index_copy_(0, torch.from_numpy(own[first]), bags)
     return means
 
 
-def _encoded_groups(encode: Encode, batch: TokenBatch) -> Iterator[tuple[Tensor, Numbers, Numbers]]:
-    """For each group of rows its vectors, (rows · tokens, width), and where its tokens lie.
+def _encoded_groups(
+    encode: PackedEncoder, batch: TokenBatch
+) -> Iterator[tuple[Tensor, IntArray, IntArray]]:
+    """Yield the hidden states of each group of rows, and where their tokens are.
 
-    Where they lie: (tokens,) each, among these vectors and in the flattened batch.
+    hidden states: (rows · tokens, width)
+    indices of the tokens: in these hidden states, and in the flattened batch, (tokens,) each
     """
     lengths, ids = batch.lengths(), batch.ids.flatten().numpy()
     for size, rows in _groups(lengths):
@@ -63,39 +66,42 @@ def _encoded_groups(encode: Encode, batch: TokenBatch) -> Iterator[tuple[Tensor,
         length = lengths[window]
         row = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
         start = np.cumsum(length) - length
-        within = start - start[np.searchsorted(row, row)]  # where a window begins in its row
-        place = np.arange(length.sum()) - np.repeat(start, length)
-        here = np.repeat(row * size + within, length) + place
-        there = np.repeat(window * batch.ids.shape[1], length) + place
-        filled = np.zeros((3, len(rows) * size), dtype=np.int64)
+        start_in_row = start - start[np.searchsorted(row, row)]
+        position = np.arange(length.sum()) - np.repeat(start, length)
+        packed = np.repeat(row * size + start_in_row, length) + position
+        original = np.repeat(window * batch.ids.shape[1], length) + position
+        inputs = np.zeros((3, len(rows) * size), dtype=np.int64)
         text = np.repeat(np.arange(1, len(window) + 1), length)
-        filled[:, here] = ids[there], place, text
-        laid_out = torch.from_numpy(filled.reshape(3, len(rows), size))
-        yield encode(*laid_out).flatten(0, 1), here, there
+        inputs[:, packed] = ids[original], position, text
+        in_rows = torch.from_numpy(inputs.reshape(3, len(rows), size))
+        yield encode(*in_rows).flatten(0, 1), packed, original
 
 
-def _groups(lengths: Numbers) -> Iterator[tuple[int, list[list[int]]]]:
-    """A size, and as many rows of that size as are encoded together: the windows in each."""
-    rows = _rows(lengths)
-    for size in _SIZES:
+def _groups(lengths: IntArray) -> Iterator[tuple[int, list[list[int]]]]:
+    """Yield groups of rows of one size that are encoded together: the size, the rows' windows."""
+    rows = _pack(lengths)
+    for size in _ROW_SIZES:
         own = [windows for row_size, windows in rows if row_size == size]
-        step = _TOGETHER // size
+        step = _MAX_TOKENS // size
         for low in range(0, len(own), step):
             yield size, own[low : low + step]
 
 
-def _rows(lengths: Numbers) -> list[tuple[int, list[int]]]:
-    """Windows in rows, the longest first, each in the row that it fills best: (size, windows)."""
+def _pack(lengths: IntArray) -> list[tuple[int, list[int]]]:
+    """Assign windows to rows, the longest first, each to the row with the least space that fits.
+
+    returns: the size of each row, and its windows
+    """
     rows: list[tuple[int, list[int]]] = []
-    room: list[tuple[int, int]] = []  # what is left in a row, and its number; in order
+    space: list[tuple[int, int]] = []  # free tokens in each row, and its number; sorted
     for window in np.argsort(-lengths, kind="stable").tolist():
         length = int(lengths[window])
-        best = bisect_left(room, (length, 0))
-        if best < len(room):
-            left, number = room.pop(best)
+        best = bisect_left(space, (length, 0))
+        if best < len(space):
+            free, number = space.pop(best)
         else:
-            left, number = next(size for size in _SIZES if size >= length), len(rows)
-            rows.append((left, []))
+            free, number = next(size for size in _ROW_SIZES if size >= length), len(rows)
+            rows.append((free, []))
         rows[number][1].append(window)
-        insort(room, (left - length, number))
+        insort(space, (free - length, number))
     return rows

@@ -1,4 +1,4 @@
-"""Rows of tokens of different lengths as one batch, and how not to compute what fills them up."""
+"""Build padded batches of tokens, and encode them with little computation for padding."""
 
 from collections.abc import Callable, Sequence, Sized
 
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.encoders.device_transfer import to_device
-from thresher.encoders.overlapping_windows import windows
+from thresher.encoders.overlapping_windows import overlapping_windows
 from thresher.encoders.protocol import TokenBatch
 
-_TOKENS_TOGETHER = {"cpu": 512, "cuda": 16_384}  # what a cache holds; what keeps a GPU busy
+_MAX_BATCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # what fits in a CPU cache; what fills a GPU
 
-Numbers = NDArray[np.int64]
+IntArray = NDArray[np.int64]
 
 
 def padded_batch(
@@ -24,9 +24,12 @@ def padded_batch(
     *,
     pad: int,
 ) -> TokenBatch:
-    """Windows filled up to the longest with `pad`, which belongs to no word and is masked out.
+    """Return a batch of windows, padded to the longest; padding is masked and has word −1.
 
-    ids, word: of each window   sentence: (windows,)   lengths: (sentences,), in words
+    ids, word: of each window, the token ids and the index of each token's word
+    sentence: (windows,), the index of each window's sentence
+    lengths: (sentences,), in words
+    pad: the token id of padding
     """
     longest = max(map(len, ids), default=0)
     mask = [[1] * len(row) + [0] * (longest - len(row)) for row in ids]
@@ -41,41 +44,44 @@ def padded_batch(
 
 
 def batch_of_words(
-    ids: Numbers,
-    counts: Numbers,
+    ids: IntArray,
+    counts: IntArray,
     sentences: Sequence[Sized],
     *,
     start: Sequence[int] = (),
     end: Sequence[int] = (),
     pad: int = 0,
-    room: int | None = None,
+    max_tokens: int | None = None,
     overlap: int = 0,
 ) -> TokenBatch:
-    """Sentences of words that are tokens already, each window between `start` and `end`.
+    """Return a padded batch of sentences whose words are tokenized already.
 
-    ids: (tokens,), of all words in turn   counts: (words,), tokens of each word
-    room: the most tokens of a sentence in one window; neighbouring windows share `overlap`
+    ids: (tokens,), of all words   counts: (words,), the number of tokens of each word
+    sentences: only their lengths in words are used
+    start, end: special tokens before and after each window
+    max_tokens: of a sentence in one window, special tokens not counted; longer sentences are split
+        into windows that share `overlap` tokens
     """
     lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
     sentence_of_word = np.repeat(np.arange(len(sentences)), lengths)
     word = np.repeat(np.arange(len(counts)), counts)
     tokens = np.bincount(sentence_of_word[word], minlength=len(sentences))
-    sentence, low, length = _windows(tokens, room=room, overlap=overlap)
+    sentence, first, length = _windows(tokens, max_tokens=max_tokens, overlap=overlap)
     row = np.repeat(np.arange(len(length)), length)
-    within = np.arange(length.sum()) - (np.cumsum(length) - length)[row]
-    source, column = low[row] + within, len(start) + within
-    filled = len(start) + length + len(end)
-    shape = (len(length), int(filled.max(initial=0)))
-    placed_ids, placed_word = np.full(shape, pad), np.full(shape, -1)
-    placed_ids[:, : len(start)] = start
-    placed_ids[row, column] = ids[source]
-    placed_word[row, column] = word[source]
-    for place, token in enumerate(end):
-        placed_ids[np.arange(len(length)), len(start) + length + place] = token
+    offset = np.arange(length.sum()) - (np.cumsum(length) - length)[row]
+    source, column = first[row] + offset, len(start) + offset
+    total = len(start) + length + len(end)
+    shape = (len(length), int(total.max(initial=0)))
+    padded_ids, padded_word = np.full(shape, pad), np.full(shape, -1)
+    padded_ids[:, : len(start)] = start
+    padded_ids[row, column] = ids[source]
+    padded_word[row, column] = word[source]
+    for number, token in enumerate(end):
+        padded_ids[np.arange(len(length)), len(start) + length + number] = token
     return TokenBatch(
-        ids=torch.from_numpy(placed_ids),
-        mask=torch.from_numpy((np.arange(shape[1]) < filled[:, None]).astype(np.int64)),
-        word=torch.from_numpy(placed_word),
+        ids=torch.from_numpy(padded_ids),
+        mask=torch.from_numpy((np.arange(shape[1]) < total[:, None]).astype(np.int64)),
+        word=torch.from_numpy(padded_word),
         sentence=torch.from_numpy(sentence),
         sentence_of_word=torch.from_numpy(sentence_of_word),
         sentences=len(sentences),
@@ -83,62 +89,67 @@ def batch_of_words(
 
 
 def _windows(
-    tokens: Numbers, *, room: int | None, overlap: int
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each window its sentence, its first token among all, and its length: (windows,) each."""
+    tokens: IntArray, *, max_tokens: int | None, overlap: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return for each window its sentence, its first token and its length: (windows,) each.
+
+    tokens: (sentences,), the number of tokens of each   first token: counted over all sentences
+    """
     first = np.cumsum(tokens) - tokens
-    if room is None or tokens.max(initial=0) <= room:
+    if max_tokens is None or tokens.max(initial=0) <= max_tokens:
         return np.arange(len(tokens)), first, tokens
     bounds = [
         (number, first[number] + low, high - low)
         for number, length in enumerate(tokens.tolist())
-        for low, high in windows(length, size=room, overlap=overlap)
+        for low, high in overlapping_windows(length, size=max_tokens, overlap=overlap)
     ]
-    sentence, low, length = np.array(bounds, dtype=np.int64).T.copy()  # each in one piece
-    return sentence, low, length
+    sentence, first, length = np.array(bounds, dtype=np.int64).T.copy()  # copied to be contiguous
+    return sentence, first, length
 
 
 def encode_by_length(
     encode: Callable[..., Tensor],
     batch: TokenBatch,
-    *beside: Tensor,
+    *inputs: Tensor,
     max_tokens: int | None = None,
 ) -> Tensor:
-    """Equal to `encode(batch.ids, batch.mask, *beside)` where the mask is 1; elsewhere anything.
+    """Equal to `encode(batch.ids, batch.mask, *inputs)` where the mask is 1; undefined elsewhere.
 
-    Windows of like length are encoded together and cut to the longest of them, so that little is
-    computed for padding.
+    Windows of similar length are encoded together and truncated to the longest of them, so that
+    little is computed for padding.
 
-    encode: ids, mask and what is beside them, (windows, tokens), to (windows, tokens, width)
+    encode: from ids, mask and inputs, (windows, tokens) each, to (windows, tokens, width)
+    inputs: further inputs of `encode`, (windows, tokens) each
+    max_tokens: encoded together, padding included; the default depends on the device
     """
-    given = (batch.ids, batch.mask, *beside)
+    arguments = (batch.ids, batch.mask, *inputs)
     lengths = batch.lengths()
     hidden: Tensor | None = None
     for rows in group_by_length(lengths, max_tokens or max_batch_tokens(batch.ids.device)):
         longest = int(lengths[rows].max())
         index = to_device(torch.from_numpy(rows), batch.ids.device)
-        encoded = encode(*(each[index, :longest] for each in given))
+        encoded = encode(*(each[index, :longest] for each in arguments))
         if hidden is None:
             hidden = encoded.new_empty(*batch.ids.shape, encoded.shape[-1])
         hidden[index, :longest] = encoded
-    return encode(*given) if hidden is None else hidden
+    return encode(*arguments) if hidden is None else hidden
 
 
 def max_batch_tokens(device: torch.device) -> int:
-    """How many tokens, padding included, are best encoded at a time."""
-    return _TOKENS_TOGETHER.get(device.type, _TOKENS_TOGETHER["cpu"])
+    """Return how many tokens, padding included, are best encoded together on a device."""
+    return _MAX_BATCH_TOKENS.get(device.type, _MAX_BATCH_TOKENS["cpu"])
 
 
-def group_by_length(lengths: Numbers, most: int) -> list[Numbers]:
-    """Rows by length, at most so many tokens together, padding included."""
+def group_by_length(lengths: IntArray, max_tokens: int) -> list[IntArray]:
+    """Group the indices of rows of similar length, at most `max_tokens` per group with padding."""
     order = np.argsort(lengths, kind="stable")
-    parts, low = [], 0
-    for place in range(1, len(order) + 1):
-        full = place < len(order) and (place + 1 - low) * lengths[order[place]] > most
-        if full or place == len(order):
-            parts.append(order[low:place])
-            low = place
-    return parts
+    groups, low = [], 0
+    for high in range(1, len(order) + 1):
+        full = high < len(order) and (high + 1 - low) * lengths[order[high]] > max_tokens
+        if full or high == len(order):
+            groups.append(order[low:high])
+            low = high
+    return groups
 
 
 def _tensor(values: Sequence[int] | Sequence[list[int]]) -> torch.Tensor:

@@ -1,9 +1,9 @@
-"""An encoder with no transformer: a vector for each token, and what stands around each word.
+"""An encoder without a transformer: token vectors and a convolution over the words of a sentence.
 
     x⁰ = the mean of a word's token vectors
     xˡ = LayerNorm(xˡ⁻¹ + GELU(Wˡ [xˡ⁻¹ of the words −r … +r] + bˡ))
 
-Beyond the ends of a sentence stands one learned vector, the edge.
+Positions outside the sentence are filled with one trained vector, the edge.
 """
 
 from collections.abc import Sequence
@@ -23,10 +23,11 @@ LAYERS, REACH = 2, 2
 
 
 class StaticEncoder(nn.Module):
-    """Token vectors and a convolution over words; what it needs of a sentence is a look-up.
+    """Looks up token vectors and mixes those of neighbouring words.
 
     vectors: (vocabulary, width), one for each token of the tokenizer
-    layers, reach: of the convolution; a word is read with layers · reach others on each side
+    layers: of the convolution
+    reach: the number of neighbours on each side that one layer mixes
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class StaticEncoder(nn.Module):
 
     @property
     def name(self) -> str:
-        """It has no name to be loaded by: it lives in the folder of the model that reads it."""
+        """A fixed name: the encoder is saved in the folder of the model that uses it."""
         return NAME
 
     @property
@@ -68,58 +69,60 @@ class StaticEncoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device the encoder runs on."""
         return self.vectors.device
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Words that are one token each."""
+        """Words that are a single token."""
         return whole_words(self.tokenizer.get_vocab(with_added_tokens=False))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
-        """A window for each sentence, however long, with no special tokens."""
+        """Tokenize into one window per sentence of any length, without special tokens."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
         return batch_of_words(ids, counts, sentences).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
-        """For each token the vector of its word among its neighbours."""
+        """Return for each token the vector of its word: (windows, tokens, width)."""
         return self.encode_gated(batch)
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
-        """The same with word w let through by gates[w]; a closed word is the mean of all tokens."""
-        return self._read(batch, gates)[batch.word.clamp(min=0)]
+        """Equal to `encode` with gates: a closed word is replaced by the mean token vector."""
+        return self._encode_words(batch, gates)[batch.word.clamp(min=0)]
 
     def encode_by_word(self, batch: TokenBatch) -> Tensor:
-        """The vector of each word among its neighbours, zero if it has no tokens."""
-        hidden = self._read(batch, None)
+        """Return the vector of each word, zero if it has no tokens: (words, width)."""
+        hidden = self._encode_words(batch, None)
         absent = torch.ones(batch.words, dtype=torch.bool, device=hidden.device)
         absent[batch.word[batch.word >= 0]] = False
         return hidden.masked_fill(absent[:, None], 0.0)
 
-    def _read(self, batch: TokenBatch, gates: Tensor | None) -> Tensor:
+    def _encode_words(self, batch: TokenBatch, gates: Tensor | None) -> Tensor:
         words = word_vectors(functional.embedding(batch.ids, self.vectors), batch)
         if gates is not None:
             words = gates[:, None] * words + (1 - gates[:, None]) * self.vectors.mean(0)
-        return self._among_neighbours(words, batch.sentence_of_word)
+        return self._mix_neighbours(words, batch.sentence_of_word)
 
-    def _among_neighbours(self, words: Tensor, sentence: Tensor) -> Tensor:
-        """words: (words, width)   sentence: (words,)   returns: (words, width)"""
-        places = neighbours(sentence, reach=self.reach)
+    def _mix_neighbours(self, words: Tensor, sentence: Tensor) -> Tensor:
+        """Apply the convolution.   words: (words, width)   sentence: (words,)"""
+        index = neighbours(sentence, reach=self.reach)
         x = functional.dropout(words, self.dropout, training=self.training)
         for mixing, norm in zip(self.mixing, self.norms, strict=True):
-            around = torch.cat([x, self.edge[None]])[places].flatten(1)
+            around = torch.cat([x, self.edge[None]])[index].flatten(1)
             x = norm(x + functional.gelu(mixing(around)))
         return x
 
 
 def neighbours(sentence: Tensor, *, reach: int) -> Tensor:
-    """The places of the words around each word; beyond its sentence the place after the last word.
+    """Return the indices of the words around each word: (words, 2 · reach + 1).
 
-    sentence: (words,), in order   returns: (words, 2 · reach + 1)
+    Outside the sentence, the index is the number of words.
+
+    sentence: (words,), ascending
     """
     words = len(sentence)
     shifts = torch.arange(-reach, reach + 1, device=sentence.device)
-    places = torch.arange(words, device=sentence.device)[:, None] + shifts
-    near = places.clamp(0, max(words - 1, 0))
-    same = (near == places) & (sentence[near] == sentence[:, None])
-    return torch.where(same, places, words)
+    index = torch.arange(words, device=sentence.device)[:, None] + shifts
+    near = index.clamp(0, max(words - 1, 0))
+    same = (near == index) & (sentence[near] == sentence[:, None])
+    return torch.where(same, index, words)

@@ -1,4 +1,4 @@
-"""A static encoder as files. Token vectors are kept in eight bits, the rest in half precision."""
+"""Save and load a static encoder: token vectors in int8, all other weights in float16."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ FILES = (WEIGHTS, TOKENIZER)
 
 
 def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
-    """The contents of the files, by name."""
+    """Return the contents of the files, by name."""
     state = {name: value.detach().cpu() for name, value in encoder.state_dict().items()}
     vectors, scales = to_int8(state.pop("vectors"))
     weights = {name: value.half().contiguous() for name, value in state.items()}
@@ -25,34 +25,34 @@ def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
 
 
 def from_files(files: Mapping[str, bytes]) -> StaticEncoder:
-    """The encoder that was written; its number of layers and its reach follow from the weights."""
+    """Load an encoder; its number of layers and its reach follow from the weights."""
     weights = load(files[WEIGHTS])
     vectors = weights.pop("vectors").float() * weights.pop("scales")[:, None]
     tokenizer = _tokenizer(files[TOKENIZER])
     if len(vectors) < tokenizer.get_vocab_size():
         raise ValueError(f"{tokenizer.get_vocab_size()} tokens, but {len(vectors)} vectors")
-    width, read = weights["mixing.0.weight"].shape
+    width, inputs = weights["mixing.0.weight"].shape
     layers = sum(name.startswith("mixing.") and name.endswith(".weight") for name in weights)
-    encoder = StaticEncoder(tokenizer, vectors, layers=layers, reach=(read // width - 1) // 2)
+    encoder = StaticEncoder(tokenizer, vectors, layers=layers, reach=(inputs // width - 1) // 2)
     state = {name: value.float() for name, value in weights.items()}
     encoder.load_state_dict({**state, "vectors": vectors})
     return encoder.eval().requires_grad_(False)
 
 
 def as_saved(encoder: StaticEncoder) -> StaticEncoder:
-    """The encoder as it will be read again, on the same device."""
+    """Return the encoder with its weights rounded as in its files, on the same device."""
     return from_files(to_files(encoder)).to(encoder.device)
 
 
 def _tokenizer(content: bytes) -> Tokenizer:
     try:
         return Tokenizer.from_str(content.decode())
-    except Exception as error:  # the library raises nothing more particular
-        raise ValueError(f"{TOKENIZER} holds no tokenizer: {error}") from error
+    except Exception as error:  # the library raises no specific type
+        raise ValueError(f"{TOKENIZER} contains no tokenizer: {error}") from error
 
 
 def to_int8(vectors: Tensor) -> tuple[Tensor, Tensor]:
-    """Whole numbers from −127 to 127 and a scale for each row, so that v ≈ number · scale.
+    """Quantize each row to integers from −127 to 127 and a scale, so that v ≈ integer · scale.
 
     vectors: (rows, width)   returns: (rows, width) in int8, (rows,) in float32
     """

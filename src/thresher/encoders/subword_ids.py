@@ -1,4 +1,4 @@
-"""Words as token ids, each word looked up once: few words of running text are new."""
+"""Token ids of words, cached per word: most words of a text occur again and again."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -7,42 +7,42 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-REMEMBERED = 1 << 17  # words; all are forgotten when there would be more, so memory is bounded
+CACHE_SIZE = 1 << 17  # words; the cache is emptied when it would become larger
 
 Ids = NDArray[np.int64]
 
 
 class SubwordTokenizer:
-    """The token ids of case-folded words, each word taken by itself.
+    """Tokenizes case-folded words, each word by itself.
 
     Equal to `tokenizer.encode([word.casefold()], is_pretokenized=True, add_special_tokens=False)`.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, Sequence[int]] = {}
+        self._cache: dict[str, Sequence[int]] = {}
 
     def ids(self, words: Sequence[str]) -> tuple[Ids, Ids]:
-        """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
-        known = self._knowing(set(words))
-        return flatten_ids([known[word] for word in words])
+        """Return the ids of all words, (tokens,), and the number of tokens per word, (words,)."""
+        cache = self._cache_with(set(words))
+        return flatten_ids([cache[word] for word in words])
 
-    def _knowing(self, words: set[str]) -> dict[str, Sequence[int]]:
-        if len(self._known) + len(words) > REMEMBERED:
-            self._known = {}
-        known = self._known
-        if new := [word for word in words if word not in known]:
-            # Half of a surrogate pair is no character, though Python lets it be one.
+    def _cache_with(self, words: set[str]) -> dict[str, Sequence[int]]:
+        if len(self._cache) + len(words) > CACHE_SIZE:
+            self._cache = {}
+        cache = self._cache
+        if new := [word for word in words if word not in cache]:
+            # A lone surrogate is allowed in a Python string but cannot be encoded as UTF-8.
             folded = [[word.casefold().encode("utf-8", "replace").decode()] for word in new]
             encodings = self._tokenizer.encode_batch(
                 folded, is_pretokenized=True, add_special_tokens=False
             )
-            known.update((word, each.ids) for word, each in zip(new, encodings, strict=True))
-        return known
+            cache.update((word, each.ids) for word, each in zip(new, encodings, strict=True))
+        return cache
 
 
-def flatten_ids(of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
-    """The ids of all words in turn, (tokens,), and how many each word has, (words,)."""
-    counts = np.fromiter(map(len, of_words), dtype=np.int64, count=len(of_words))
+def flatten_ids(ids_of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
+    """Return the ids of all words, (tokens,), and the number of tokens per word, (words,)."""
+    counts = np.fromiter(map(len, ids_of_words), dtype=np.int64, count=len(ids_of_words))
     tokens = int(counts.sum())
-    return np.fromiter(chain.from_iterable(of_words), dtype=np.int64, count=tokens), counts
+    return np.fromiter(chain.from_iterable(ids_of_words), dtype=np.int64, count=tokens), counts

@@ -1,4 +1,4 @@
-"""Encoders that are not plain BERT, by `transformers`: it knows them all and is slow to import."""
+"""Encoders other than plain BERT, run by `transformers`."""
 
 import copy
 from collections.abc import Iterator
@@ -14,18 +14,18 @@ from transformers.utils import logging
 from thresher.errors import InputError
 
 
-def read(folder: str) -> tuple[Tokenizer, Any]:
-    """The tokenizer and the model in a folder."""
+def read_model(folder: str) -> tuple[Tokenizer, Any]:
+    """Read the tokenizer and the model of a folder."""
     with _no_progress_bar():
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
         model = AutoModel.from_pretrained(folder, use_safetensors=True).float()
     if not tokenizer.is_fast:
-        raise InputError("it has no fast tokenizer, which tells words apart")
+        raise InputError("it has no fast tokenizer, which is needed to tokenize single words")
     return Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), model
 
 
 class TransformersModel(nn.Module):
-    """A BERT-like model of `transformers` that can stop early and tell its attention."""
+    """A BERT-like model of `transformers` as a `PretrainedTransformer`."""
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -34,68 +34,71 @@ class TransformersModel(nn.Module):
                 f"{type(model).__name__} has no encoder.layer; choose a BERT-like encoder"
             )
         self.model = model
-        self._attending: dict[int, Any] = {}  # by layers; built when attention is first asked for
+        self._eager_models: dict[int, Any] = {}  # by number of layers, for `attention`
 
     @property
-    def words(self) -> Tensor:
-        """The word embeddings: (vocabulary, width)."""
+    def word_embeddings(self) -> Tensor:
+        """The word embeddings: (vocabulary, width of embeddings)."""
         return self.model.get_input_embeddings().weight  # type: ignore[no-any-return]
 
     @property
     def width(self) -> int:
-        """The length of a vector."""
+        """The length of a hidden state."""
         return int(self.model.config.hidden_size)
 
     @property
-    def positions(self) -> int | None:
-        """How many tokens it can tell the places of; RoBERTa keeps two for padding."""
-        places = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
-        if not isinstance(places, nn.Embedding):  # told apart in some other way
+    def max_positions(self) -> int | None:
+        """The maximum number of tokens in a window; RoBERTa reserves two positions for padding."""
+        embeddings = getattr(getattr(self.model, "embeddings", None), "position_embeddings", None)
+        if not isinstance(embeddings, nn.Embedding):  # for example relative positions
             return None
-        return places.num_embeddings - (0 if places.padding_idx is None else places.padding_idx + 1)
+        padding = embeddings.padding_idx
+        return embeddings.num_embeddings - (0 if padding is None else padding + 1)
 
     @property
     def depth(self) -> int:
-        """How many layers there are."""
+        """The number of layers."""
         return len(_layers_of(self.model))
 
     def forward(self, embedded: Tensor, mask: Tensor, *, layers: int) -> Tensor:
-        """The vectors of a layer; those above it are not computed."""
+        """Return the hidden states after the first `layers` layers; the others are not computed."""
         output = first_layers(self.model, layers)(inputs_embeds=embedded, attention_mask=mask)
         return output.last_hidden_state  # type: ignore[no-any-return]
 
     def attention(self, embedded: Tensor, mask: Tensor, *, layers: int) -> list[Tensor]:
-        """What tokens attend to in each of the first layers: (windows, heads, tokens, tokens)."""
-        if layers not in self._attending:
-            self._attending[layers] = attending_twin(self.model, layers)
-        twin = self._attending[layers]
-        output = twin(inputs_embeds=embedded, attention_mask=mask, output_attentions=True)
+        """Return the attention weights of the first layers: (windows, heads, tokens, tokens)."""
+        if layers not in self._eager_models:
+            self._eager_models[layers] = with_eager_attention(self.model, layers)
+        model = self._eager_models[layers]
+        output = model(inputs_embeds=embedded, attention_mask=mask, output_attentions=True)
         return list(output.attentions)
 
 
 def first_layers(model: Any, layers: int) -> Any:
-    """A view of the model that stops after some layers and shares every parameter with it."""
+    """Return a model that stops after some layers and shares all parameters with `model`."""
     shallow = _shallow_copy(model)
     shallow.encoder = _shallow_copy(model.encoder)
     shallow.encoder.layer = model.encoder.layer[:layers]
     return shallow
 
 
-def attending_twin(model: Any, layers: int) -> Any:
-    """A model of the first layers that shares every parameter with `model` and keeps attention.
+def with_eager_attention(model: Any, layers: int) -> Any:
+    """Return a model of the first layers that computes attention weights and shares parameters.
 
-    Fast attention never has the whole matrix; the plain one, which does, is chosen when a model
-    is built.
+    Fast attention never computes the whole matrix of weights; eager attention does, and has to be
+    chosen when a model is built.
     """
     config = copy.deepcopy(model.config)
     config.num_hidden_layers = layers
-    with torch.random.fork_rng(devices=[]):  # building a model draws weights that are not used
+    with torch.random.fork_rng(devices=[]):  # the random initial weights are not used
         build: Any = AutoModel.from_config
-        twin = build(config, attn_implementation="eager")
-    missing, _ = twin.load_state_dict(model.state_dict(), strict=False, assign=True)
+        eager = build(config, attn_implementation="eager")
+    missing, _ = eager.load_state_dict(model.state_dict(), strict=False, assign=True)
     if missing:
-        raise InputError(f"{type(model).__name__} cannot be cut to {layers} layers for attention")
-    return twin.to(model.device).eval().requires_grad_(False)
+        raise InputError(
+            f"{type(model).__name__} cannot be reduced to {layers} layers for attention"
+        )
+    return eager.to(model.device).eval().requires_grad_(False)
 
 
 def _layers_of(model: Any) -> Any:
@@ -103,7 +106,7 @@ def _layers_of(model: Any) -> Any:
 
 
 def _shallow_copy(module: Any) -> Any:
-    """A module of its own whose children and parameters are those of the original."""
+    """Copy a module; its children and parameters are those of the original."""
     twin = copy.copy(module)
     twin._modules = dict(module._modules)
     return twin
@@ -111,11 +114,11 @@ def _shallow_copy(module: Any) -> Any:
 
 @contextmanager
 def _no_progress_bar() -> Iterator[None]:
-    """Weights load in a second: a bar for that is noise."""
-    shown = logging.is_progress_bar_enabled()
+    """Disable the progress bar of `transformers`; loading takes about a second."""
+    enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        if shown:
+        if enabled:
             logging.enable_progress_bar()  # type: ignore[no-untyped-call]

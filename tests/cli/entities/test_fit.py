@@ -81,7 +81,7 @@ def test_another_layer_of_the_encoder_can_be_read(run, short_corpus, tmp_path):
     assert (finder.model.layer, finder.encoder.layer) == (2, 2)
     result = run("fit", short_corpus, "-o", tmp_path / "n", "--layer", "7", *QUICK)
     assert (result.status, result.err.count("\n")) == (1, 1)
-    assert "has layers 1 to 6; got layer 7" in result.err
+    assert "must be between 1 and 6, got 7" in result.err
     assert not (tmp_path / "n").exists()
 
 

@@ -157,8 +157,9 @@ def test_a_model_of_other_tokens_is_no_encoder(run, amharic, tmp_path):
     lm = ["lm", "train", amharic, "-o", tmp_path / "lm", "--objective", "masked", *quick]
     run(*lm, "--tokens", "characters")
     result = run("fit", amharic, "-o", tmp_path / "m", "--encoder", tmp_path / "lm", *QUICK)
-    assert "reads characters; an encoder of words needs a language model of word-pairs" in (
-        result.err
+    assert (
+        "has the tokens characters; an encoder of words needs a language model with word-pairs"
+        in (result.err)
     )
 
 
