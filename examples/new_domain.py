@@ -24,7 +24,7 @@ def main() -> None:
     notes = [document.text for document in read_texts(HERE / "lab-notes.txt")]
     known = frozenset((HERE / "compounds.txt").read_text(encoding="utf-8").split())
     own = EntityFinder.fit(
-        notes, settings=EntitySettings(contrast=0), beliefs=PriorKnowledge(names=known)
+        notes, settings=EntitySettings(contrast=0), prior_knowledge=PriorKnowledge(names=known)
     )
     built_in = EntityFinder.default()
 

@@ -30,7 +30,7 @@ class Row:
     """One way to train a finder; `layer` is the encoder's usual one unless it is told."""
 
     settings: dict[str, Any] = field(default_factory=dict)
-    beliefs: PriorKnowledge = field(default_factory=PriorKnowledge)
+    prior_knowledge: PriorKnowledge = field(default_factory=PriorKnowledge)
     layer: int | None = None
 
 
@@ -38,10 +38,10 @@ BUILT_IN = "built in"
 ROWS = {
     BUILT_IN: Row({"contrast_share": 0.5}, layer=3),
     "default": Row(),
-    "no word list": Row(beliefs=PriorKnowledge(not_names=frozenset())),
+    "no word list": Row(prior_knowledge=PriorKnowledge(not_names=frozenset())),
     "no contrast": Row({"contrast": 0.0}),
     "more contrast": Row({"contrast_share": 0.5}),
-    "no repetition": Row(beliefs=PriorKnowledge(priors=("casing",))),
+    "no repetition": Row(prior_knowledge=PriorKnowledge(priors=("casing",))),
 }
 
 
@@ -62,7 +62,7 @@ def train_row(
         sentences,
         encoder=encoder,
         settings=EntitySettings(seed=seed, **row.settings),
-        beliefs=row.beliefs,
+        prior_knowledge=row.prior_knowledge,
     )
     seconds = time.perf_counter() - started
     finder.save(folder)

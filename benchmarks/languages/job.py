@@ -81,7 +81,7 @@ class Job:
             text,
             encoder=encoder,
             settings=EntitySettings(seed=self.seed, contrast=row.contrast),
-            beliefs=PriorKnowledge(
+            prior_knowledge=PriorKnowledge(
                 priors=row.priors, names=names, dates=row.dates, surprisal=surprisal
             ),
         )

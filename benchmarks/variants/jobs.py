@@ -31,6 +31,7 @@ from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import calibrate_selectors, long_enough
+from thresher.entities.training.fitted_model import build_model
 from thresher.entities.training.loop import Corpus, train
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings
@@ -120,13 +121,13 @@ def run_job(job: Job) -> str:
 def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, object]:
     row = ROWS[job.row]
     settings = row.settings(job.seed)
-    raw = bench.raw[tuple(row.beliefs.priors)]
+    raw = bench.raw[tuple(row.prior_knowledge.priors)]
     text = load_encoded("raw", bench.sentences, settings.features, bench.work)
     corpus = Corpus(bench.sentences, text.vectors, raw.prior[text.units.word], text.units)
     started = time.perf_counter()
     selectors, reports = _trained(encoder, corpus, settings)
     fitted = calibrate_selectors(raw, corpus, selectors, encoder.device)
-    model = FinderModel.fitted(encoder, fitted, settings, row.beliefs, bench.sentences)
+    model = build_model(encoder, fitted, settings, row.prior_knowledge, bench.sentences)
     training = {
         "code": bench.code,
         "machine": machine_name(),
@@ -242,8 +243,8 @@ def _prepare_raw_text(bench: Bench, rows: list[Row], common: frozenset[str]) -> 
     settings = EntitySettings()
     text = RawText.of(bench.sentences, PriorKnowledge(), settings, common=common)
     for row in rows:
-        key = tuple(row.beliefs.priors)
+        key = tuple(row.prior_knowledge.priors)
         if key not in bench.raw:
-            prior = row.beliefs.opinions(bench.sentences, text.statistics, settings)
+            prior = row.prior_knowledge.opinions(bench.sentences, text.statistics, settings)
             bench.raw[key] = replace(text, prior=prior)
             print(f"prepared raw text, priors {', '.join(key)}", flush=True)

@@ -28,7 +28,7 @@ class Row:
 
     group: str
     changes: dict[str, Any] = field(default_factory=dict)
-    beliefs: PriorKnowledge = field(default_factory=PriorKnowledge)
+    prior_knowledge: PriorKnowledge = field(default_factory=PriorKnowledge)
 
     def settings(self, seed: int) -> EntitySettings:
         return EntitySettings(seed=seed, **self.changes)

@@ -81,7 +81,7 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
         text,
         encoder=tiny,
         settings=EntitySettings(contrast=0.0, epochs=1),
-        beliefs=PriorKnowledge(dates=True),
+        prior_knowledge=PriorKnowledge(dates=True),
     )
     assert dated.model.ordinary is None
     assert dated.model.dates == {"may", "it"}
@@ -121,7 +121,7 @@ def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_
 
 
 def test_known_names_and_stated_rates_are_believed(tiny):
-    beliefs = PriorKnowledge(
+    prior_knowledge = PriorKnowledge(
         priors=("none",), names=frozenset(["child"]), rates={"capitalised": 0.9}
     )
     finder = EntityFinder.fit_words(
@@ -130,7 +130,7 @@ def test_known_names_and_stated_rates_are_believed(tiny):
         settings=EntitySettings(
             epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast=0.0
         ),
-        beliefs=beliefs,
+        prior_knowledge=prior_knowledge,
     )
     gates = finder.gates([["then", "the", "child", "met", "chiara", "again", "."]]).prob_open()
     assert gates[2] > 0.8
@@ -142,8 +142,10 @@ def test_gates_that_learned_from_known_names_alone_are_open_at_the_rate_of_entit
     settings = EntitySettings(epochs=5, sentences_per_batch=16, contrast=0.0, bursty_rate=0.3)
     gates = []
     for names in (["ከበደ"], []):
-        beliefs = PriorKnowledge(priors=("burstiness",), names=frozenset(names))
-        finder = EntityFinder.fit_words(text, encoder=tiny, settings=settings, beliefs=beliefs)
+        prior_knowledge = PriorKnowledge(priors=("burstiness",), names=frozenset(names))
+        finder = EntityFinder.fit_words(
+            text, encoder=tiny, settings=settings, prior_knowledge=prior_knowledge
+        )
         gates.append(finder.gate_scores(text).mean())
     assert gates[0] == pytest.approx(0.3, abs=0.005)
     assert gates[1] != pytest.approx(0.3, abs=0.02)
@@ -203,11 +205,11 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
     straight = EntityFinder.fit_words(sentences(), encoder=tiny, settings=chosen)
     with pytest.raises(KeyboardInterrupt):  # in the second epoch
         EntityFinder.fit_words(
-            sentences(), encoder=tiny, settings=chosen, work=tmp_path, progress=Stops(0.5)
+            sentences(), encoder=tiny, settings=chosen, work_dir=tmp_path, progress=Stops(0.5)
         )
     tiny.read.clear()
     resumed = EntityFinder.fit_words(
-        sentences(), encoder=tiny, settings=chosen, work=tmp_path, resume=True
+        sentences(), encoder=tiny, settings=chosen, work_dir=tmp_path, resume=True
     )
     for name, value in straight.model.selector.state_dict().items():
         assert torch.equal(value, resumed.model.selector.state_dict()[name])
@@ -215,7 +217,7 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
 
 
 def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):
-    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work": tmp_path}
+    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work_dir": tmp_path}
     EntityFinder.fit_words(sentences(), **given)
     with pytest.raises(KeyboardInterrupt):  # before anything is saved
         EntityFinder.fit_words(sentences(90), **given, progress=Stops(0))
@@ -225,14 +227,14 @@ def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_pat
 
 def test_resuming_with_other_text_is_refused(tiny, tmp_path):
     EntityFinder.fit_words(
-        sentences(), encoder=tiny, settings=EntitySettings(epochs=1), work=tmp_path
+        sentences(), encoder=tiny, settings=EntitySettings(epochs=1), work_dir=tmp_path
     )
     with pytest.raises(InputError, match="begun with other text or settings"):
         EntityFinder.fit_words(
             sentences(90),
             encoder=tiny,
             settings=EntitySettings(epochs=1),
-            work=tmp_path,
+            work_dir=tmp_path,
             resume=True,
         )
 
@@ -244,8 +246,8 @@ def test_gates_stay_as_they_are_where_there_is_nothing_to_move_them_by():
 
 
 def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_path):
-    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work": tmp_path}
-    given["beliefs"] = PriorKnowledge(selected=0.1, priors=["none"])
+    given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work_dir": tmp_path}
+    given["prior_knowledge"] = PriorKnowledge(selected=0.1, priors=["none"])
     EntityFinder.fit_words([["then", "she", "left"]] * 100, **given)
     with pytest.raises(InputError, match="begun with other text or settings"):
         EntityFinder.fit_words([["then", "she", "left"] * 2] * 50, **given, resume=True)

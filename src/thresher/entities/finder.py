@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Self
@@ -11,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from thresher.deprecation import warn_renamed
+from thresher.deprecation import renamed_arguments, warn_renamed
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_support import int8_supported
@@ -27,6 +26,7 @@ from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.distillation import DistillationSettings
 from thresher.entities.training.fit import check_enough, fit_selector
+from thresher.entities.training.fitted_model import build_model
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.student import distilled
 from thresher.errors import InputError
@@ -35,6 +35,7 @@ from thresher.gates.word_vectors import Units, batches_in_order, sentence_starts
 from thresher.lazy_exports import lazy_exports
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.progress import ProgressReporter, SilentProgress
+from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
@@ -85,59 +86,70 @@ class EntityFinder(TextFinder, HubModel):
         return cls(encoder if exact else _faster(encoder, model.ranges), model)
 
     @classmethod
+    @renamed_arguments(beliefs="prior_knowledge")
     def fit(
         cls,
         texts: Iterable[str],
         *,
         encoder: Encoder | str | None = None,
         settings: EntitySettings | None = None,
-        beliefs: PriorKnowledge | None = None,
+        prior_knowledge: PriorKnowledge | None = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
-        """Learn from raw texts, with no labels. Defaults are good; every argument has one."""
-        whole = refuse_string(texts, "texts", "fit([text])")
-        sentences = [sentence.texts for text in whole for sentence in segment(text)]
+        """Train a finder on raw texts, without labels.
+
+        encoder: an encoder or its name; by default all-MiniLM-L6-v2
+        """
         return cls.fit_words(
-            sentences, encoder=encoder, settings=settings, beliefs=beliefs, progress=progress
+            _split(refuse_string(texts, "texts", "fit([text])")),
+            encoder=encoder,
+            settings=settings,
+            prior_knowledge=prior_knowledge,
+            progress=progress,
         )
 
     @classmethod
+    @renamed_arguments(beliefs="prior_knowledge", work="work_dir")
     def fit_words(
         cls,
         sentences: SplitText,
         *,
         encoder: Encoder | str | None = None,
         settings: EntitySettings | None = None,
-        beliefs: PriorKnowledge | None = None,
+        prior_knowledge: PriorKnowledge | None = None,
         progress: ProgressReporter | None = None,
-        work: Path | None = None,
+        work_dir: Path | None = None,
         resume: bool = False,
     ) -> "EntityFinder":
-        """`fit` for sentences already split into words.
+        """Train a finder as `fit` does, on sentences that are already split into words.
 
-        work: a folder that keeps what a stopped run can `resume` from; else nothing is kept.
-            ProcessGroup that learn together need one in common
+        work_dir: a folder for the checkpoints and word vectors from which an interrupted run can
+            `resume`; by default a temporary one. Processes that train together must share one
+        resume: continue the run that was interrupted in `work_dir`
         """
-        if work is None and not current_processes().is_single:
-            raise InputError("processes that learn together need a work folder in common")
+        if work_dir is None and not current_processes().is_single:
+            raise InputError("processes that train together need a common `work_dir`")
+        sentences = IndexedSentences.from_sentences(sentences)
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         ranges = _input_ranges(encoder, sentences)
         encoder = _faster(encoder, ranges)
         settings = settings or EntitySettings()
-        beliefs = (beliefs or PriorKnowledge()).settled(sentences, common=encoder.common_words)
+        prior_knowledge = (prior_knowledge or PriorKnowledge()).with_default_priors(
+            sentences, common=encoder.common_words
+        )
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selector(
                 sentences,
                 encoder,
                 settings=settings,
-                beliefs=beliefs,
-                work=work or Path(temporary),
+                prior_knowledge=prior_knowledge,
+                work=work_dir or Path(temporary),
                 resume=resume,
                 progress=progress or SilentProgress(),
             )
-        model = FinderModel.fitted(encoder, fitted, settings, beliefs, sentences)
-        return cls(encoder, replace(model, ranges=ranges))
+        model = build_model(encoder, fitted, settings, prior_knowledge, sentences, ranges=ranges)
+        return cls(encoder, model)
 
     def distill(
         self,
@@ -147,8 +159,7 @@ class EntityFinder(TextFinder, HubModel):
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """A finder with no transformer, many times faster, taught by this one on raw texts."""
-        whole = refuse_string(texts, "texts", "distill([text])")
-        sentences = [sentence.texts for text in whole for sentence in segment(text)]
+        sentences = _split(refuse_string(texts, "texts", "distill([text])"))
         return self.distill_words(sentences, settings=settings, progress=progress)
 
     def distill_words(
@@ -243,6 +254,12 @@ class EntityFinder(TextFinder, HubModel):
         """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
         warn_renamed("readings", "score_gates, which takes one array")
         return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
+
+
+def _split(texts: Iterable[str]) -> IndexedSentences:
+    return IndexedSentences.from_sentences(
+        sentence.texts for text in texts for sentence in segment(text)
+    )
 
 
 def _input_ranges(encoder: Encoder, sentences: SplitText) -> dict[str, Tensor]:

@@ -15,9 +15,7 @@ from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.model_card import card
-from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.selectors import CalibratedSelector, FittedSelectors
-from thresher.entities.training.settings import EntitySettings
+from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import Selector
@@ -61,33 +59,6 @@ class FinderModel:
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.heads):
             raise ValueError(f"there are {len(self.heads)} selectors; entity is {self.entity}")
-
-    @classmethod
-    def fitted(
-        cls,
-        encoder: Encoder,
-        fitted: FittedSelectors,
-        settings: EntitySettings,
-        beliefs: PriorKnowledge,
-        sentences: Sequence[Sequence[str]],
-    ) -> "FinderModel":
-        """A model from what fitting found out."""
-        return cls(
-            encoder=encoder.name,
-            layer=encoder.layer,
-            **vars(fitted),
-            features=settings.features,
-            learned_from={
-                "sentences": len(sentences),
-                "words": sum(map(len, sentences)),
-                "settings": asdict(settings),
-                "priors": list(beliefs.priors),
-                "names": len(beliefs.names),
-                "dates": beliefs.dates,
-                "rates": dict(beliefs.rates),
-                "selected": beliefs.selected,
-            },
-        )
 
     @property
     def selector(self) -> Selector:

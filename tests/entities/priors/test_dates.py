@@ -55,8 +55,8 @@ def test_a_short_number_is_a_day_where_a_year_is_near():
 
 def test_dates_are_entities_only_if_one_says_so():
     def opinions(**stated):
-        beliefs = PriorKnowledge(priors=("casing",), **stated)
-        found = beliefs.opinions(HAUSA, WordStatistics.of(HAUSA), EntitySettings())
+        prior_knowledge = PriorKnowledge(priors=("casing",), **stated)
+        found = prior_knowledge.opinions(HAUSA, WordStatistics.of(HAUSA), EntitySettings())
         return dict(zip(WORDS, found, strict=True))
 
     assert opinions()["2018"] == opinions()["an"] == 0

@@ -15,8 +15,8 @@ WORDS = [word for words in TEXT for word in words]
 SETTINGS = EntitySettings(bursty_rate=0.05)
 
 
-def opinions(**beliefs):
-    found = PriorKnowledge(**beliefs).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
+def opinions(**prior_knowledge):
+    found = PriorKnowledge(**prior_knowledge).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
     return {word: found[i] for i, word in enumerate(WORDS)}
 
 
@@ -98,9 +98,9 @@ def test_a_language_that_cldr_does_not_know_is_an_error(locale):
 
 
 def test_a_name_is_a_name_even_if_listed_as_none():
-    beliefs = PriorKnowledge(names=frozenset(["may"]))
-    assert "may" not in beliefs.not_names
-    assert "june" in beliefs.not_names
+    prior_knowledge = PriorKnowledge(names=frozenset(["may"]))
+    assert "may" not in prior_knowledge.not_names
+    assert "june" in prior_knowledge.not_names
 
 
 def test_an_unknown_prior_names_the_choices():

@@ -36,7 +36,7 @@ LOWERED = [[word.lower() for word in words] for words in ENGLISH]
 def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, priors):
     writing = Writing.of(sentences)
     assert (str(writing), writing.priors) == (told, priors)
-    assert tuple(PriorKnowledge().settled(sentences, common={"the"}).priors) == priors
+    assert tuple(PriorKnowledge().with_default_priors(sentences, common={"the"}).priors) == priors
 
 
 @given(st.lists(st.lists(st.sampled_from(["Anna", "anna", "ኬንያ", "12", "a1", ""]))))
@@ -57,11 +57,11 @@ def test_only_a_text_with_case_and_without_is_mixed():
 
 
 def test_priors_that_were_named_stay():
-    assert PriorKnowledge(priors=("rarity",)).settled(AMHARIC).priors == ("rarity",)
+    assert PriorKnowledge(priors=("rarity",)).with_default_priors(AMHARIC).priors == ("rarity",)
 
 
 def test_repetition_needs_words_known_to_be_common():
-    assert PriorKnowledge().settled(ENGLISH).priors == ["casing"]
+    assert PriorKnowledge().with_default_priors(ENGLISH).priors == ["casing"]
 
 
 @pytest.mark.parametrize(

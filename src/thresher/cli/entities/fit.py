@@ -100,7 +100,7 @@ def fit(
             cap=divergence_cap,
         ),
     )
-    beliefs = fit_beliefs.stated(
+    prior_knowledge = fit_beliefs.stated(
         names=names,
         not_names=not_names,
         cldr=cldr,
@@ -118,7 +118,7 @@ def fit(
         surprisal=surprisal,
     )
     place = Place(output, force=force, resume=resume)
-    summary = _learned(texts, place, reader, settings, beliefs, device=device, quiet=quiet)
+    summary = _learned(texts, place, reader, settings, prior_knowledge, device=device, quiet=quiet)
     if summary is not None:
         print_summary(summary, in_words, as_json=as_json, quiet=quiet)
         problems.conclude()
@@ -129,7 +129,7 @@ def _learned(
     place: Place,
     reader: Reader,
     settings: "EntitySettings",
-    beliefs: dict[str, Any],
+    prior_knowledge: dict[str, Any],
     *,
     device: str | None,
     quiet: bool,
@@ -157,14 +157,14 @@ def _learned(
             if encoder is None:
                 encoder = reader.trained(read, place, progress, device=own_device)
             teller = progress if processes.is_main else SilentProgress()
-            told = fit_beliefs.beliefs_about(read, teller, causal=causal, **beliefs)
+            told = fit_beliefs.beliefs_about(read, teller, causal=causal, **prior_knowledge)
             finder = thresher.EntityFinder.fit_words(
                 read,
                 encoder=encoder,
                 settings=settings,
-                beliefs=told,
+                prior_knowledge=told,
                 progress=teller,
-                work=work,
+                work_dir=work,
                 resume=place.resume,
             )
             if not processes.is_main:

@@ -88,14 +88,14 @@ def beliefs_about(
     causal: "SurprisalModel | None",
     **given: Any,
 ) -> "PriorKnowledge":
-    """Stated beliefs with what a language model says of the text; a mixture of scripts is told."""
+    """Return the prior knowledge; note a mixture of scripts."""
     from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex; help does without)
 
     if causal is not None:
         given["surprisal"] = causal.surprisal(sentences)
-    beliefs = thresher.PriorKnowledge(**given)
+    prior_knowledge = thresher.PriorKnowledge(**given)
     writing = Writing.of(sentences)
-    if writing.is_mixed and not beliefs.priors:
+    if writing.is_mixed and not prior_knowledge.priors:
         progress.note(
             f"{writing}: capitals tell of words that have them, burstiness tells of the others"
         )
@@ -104,4 +104,4 @@ def beliefs_about(
             "words of this script have no spaces between them: every letter is read as a word; "
             "pip install 'thresher[unspaced]' brings dictionaries"
         )
-    return beliefs
+    return prior_knowledge

@@ -65,7 +65,7 @@ class PriorKnowledge:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "not_names", others - names)
 
-    def settled(
+    def with_default_priors(
         self, sentences: Sequence[Sequence[str]], *, common: Set[str] = frozenset()
     ) -> "PriorKnowledge":
         """The same with priors that fit how the sentences are written, if none were named.

@@ -43,7 +43,7 @@ def fit_selector(
     encoder: Encoder,
     *,
     settings: EntitySettings,
-    beliefs: PriorKnowledge,
+    prior_knowledge: PriorKnowledge,
     work: Path,
     resume: bool = False,
     progress: ProgressReporter,
@@ -55,7 +55,7 @@ def fit_selector(
     sentences = IndexedSentences.from_sentences(sentences)
     check_enough(sentences, progress)
     settings = long_enough(settings, len(sentences), alone=not encoder.common_words)
-    raw = RawText.of(sentences, beliefs, settings, common=encoder.common_words)
+    raw = RawText.of(sentences, prior_knowledge, settings, common=encoder.common_words)
     mark = _fingerprint(sentences, encoder, settings, raw.prior)
     units = Units.of(settings.features, encoder, sentences)
     processes = current_processes()
@@ -252,7 +252,7 @@ def _fingerprint(
     settings: EntitySettings,
     prior: NDArray[np.float32],
 ) -> str:
-    """A mark that only the same text, encoder, settings and beliefs have."""
+    """A mark that only the same text, encoder, settings and prior knowledge have."""
     told = [encoder.name, encoder.layer, asdict(settings), sentences.vocabulary]
     digest = hashlib.sha256(json.dumps(told).encode())
     for array in (prior, sentences.starts, sentences.word_ids):

@@ -36,30 +36,30 @@ class RawText:
     def of(
         cls,
         sentences: Sequence[Sequence[str]],
-        beliefs: PriorKnowledge,
+        prior_knowledge: PriorKnowledge,
         settings: EntitySettings,
         *,
         common: Set[str] = frozenset(),
     ) -> "RawText":
-        """Read the sentences with these beliefs; `common` words are known to be so in general.
+        """Compute everything from the sentences; `common`: words that are common in general.
 
-        Where none are, what is repeated may be any noun of the day, and is no sign of an entity.
+        Without common words repetition is no signal, as any noun may be repeated.
         """
-        beliefs = beliefs.settled(sentences, common=common)
+        prior_knowledge = prior_knowledge.with_default_priors(sentences, common=common)
         statistics = WordStatistics.of(sentences, common=common)
-        tells = common or "repetition" in beliefs.priors
+        tells = common or "repetition" in prior_knowledge.priors
         ordinary = statistics.ordinary_words() if tells else None
-        dates = beliefs.date_words(sentences)
-        not_names = beliefs.all_not_names(statistics) - (dates or frozenset())
+        dates = prior_knowledge.date_words(sentences)
+        not_names = prior_knowledge.all_not_names(statistics) - (dates or frozenset())
         return cls(
             sentences=sentences,
             statistics=statistics,
-            prior=beliefs.opinions(sentences, statistics, settings),
+            prior=prior_knowledge.opinions(sentences, statistics, settings),
             ordinary=ordinary,
             not_names=not_names,
             dates=dates,
             seen=SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
-            rate=settings.bursty_rate if beliefs.names_alone else None,
+            rate=settings.bursty_rate if prior_knowledge.names_alone else None,
         )
 
     def judge(self) -> NDArray[np.float32]:
