@@ -17,7 +17,7 @@ from thresher.atomic_files import write_file
 from thresher.encoders import Encoder
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.surprisal import CausalSurprisal
-from thresher.encoders.training import SIZES, text_of, train_encoder
+from thresher.encoders.training import SIZES, sentences_to_text, train_encoder
 from thresher.entities.evaluation import span_counts, word_average_precision, word_counts
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate, best_threshold
@@ -112,7 +112,7 @@ def _surprisal(text: list[list[str]], seed: int) -> NDArray[np.float32]:
     """
     large, on_gpu = SIZES["large"], _device() == "cuda"
     model = fit_language_model(
-        text_of(text),
+        sentences_to_text(text),
         tokens=WordPairs.kind,
         shape=replace(large.shape, causal=True),
         settings=replace(

@@ -62,7 +62,7 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     monkeypatch.setattr("thresher.entities.training.student._LEAST_STEPS", 2)
     monkeypatch.setattr(type(load_once()), "token_vectors", lambda self: self._embeddings)
     monkeypatch.setattr("thresher.entities.training.fit.FEW_WORDS", 0)
-    monkeypatch.setattr("thresher.encoders.training.LEAST_WORDS", 0)
+    monkeypatch.setattr("thresher.encoders.training.MIN_WORDS", 0)
     monkeypatch.setattr("thresher.encoders.training.SIZES", dict.fromkeys(SIZES, TINY))
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
     monkeypatch.setenv("COLUMNS", "80")

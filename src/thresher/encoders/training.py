@@ -1,4 +1,4 @@
-"""An encoder for a language that nobody has one for: a masked language model of the user's text."""
+"""Train an encoder on raw text, for languages without one: a masked language model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import torch
 
+from thresher.deprecation import renamed_arguments
+from thresher.encoders.choices import EncoderSize
 from thresher.errors import InputError
 from thresher.lm.losses.margin import Margin
 from thresher.lm.tokens.factory import WordPairs
@@ -14,73 +16,78 @@ from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.loop import TrainingProgress
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
+from thresher.validation import require_choice
 
-LEAST_WORDS = 10_000  # fewer teach no vectors worth reading
+MIN_WORDS = 10_000  # with fewer words, the hidden states are not useful
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large an encoder is, and how long it learns."""
+    """The shape of an encoder and its training settings."""
 
     shape: Shape
     settings: LanguageModelSettings
 
 
-SIZES = {
-    "small": Size(
+SIZES: dict[str, Size] = {
+    EncoderSize.SMALL: Size(  # within an hour on two CPU cores
         Shape(width=192, layers=4, heads=4, causal=False, dropout=0.1),
         LanguageModelSettings(steps=2000, batch=32, learning_rate=1e-3, roles=False),
     ),
-    "large": Size(
+    EncoderSize.LARGE: Size(  # a minute on a large GPU
         Shape(width=384, layers=6, heads=6, causal=False, dropout=0.1),
         LanguageModelSettings(steps=900, batch=128, learning_rate=2e-3, warm_up=50, roles=False),
     ),
 }
-"""Small: within an hour on two cores. Large: a minute on a large GPU."""
 
 
+@renamed_arguments(work="work_dir")
 def train_encoder(
     sentences: Sequence[Sequence[str]],
     *,
-    size: str = "small",
+    size: str = EncoderSize.SMALL,
     margin: Margin | str | float = "4",
     seed: int = 0,
     device: torch.device | str = "cpu",
-    work: Path | None = None,
+    work_dir: Path | None = None,
     resume: bool = False,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> TrainedLanguageModel:
-    """A masked language model of the sentences; `LanguageModelEncoder` reads words with it.
+    """Train a masked language model that `LanguageModelEncoder` can use.
 
-    size: one of `SIZES`   margin: see `Margin.parse`; "inf" is plain cross-entropy
+    sentences: sequences of words
+    size: an `EncoderSize`
+    margin: see `Margin.parse`; "inf" is plain cross-entropy
+    work_dir: a folder for checkpoints and token ids
+    resume: continue from the checkpoint in `work_dir`
     """
     words = sum(map(len, sentences))
-    if words < LEAST_WORDS:
+    if words < MIN_WORDS:
         raise InputError(
-            f"{words:,} words are too few to train an encoder on; give at least {LEAST_WORDS:,}, "
-            "or name an encoder that there is"
+            f"{words:,} words are too few to train an encoder on; give at least {MIN_WORDS:,}, "
+            "or use an existing encoder"
         )
-    if size not in SIZES:
-        raise InputError(f"unknown size {size!r}; choose from {', '.join(SIZES)}")
+    require_choice("size", size, SIZES)
+    chosen = SIZES[size]
     on_gpu = torch.device(device).type == "cuda"
     settings = replace(
-        SIZES[size].settings,
+        chosen.settings,
         margin=Margin.parse(margin),
         seed=seed,
         precision="bfloat16" if on_gpu else "float32",
     )
     return fit_language_model(
-        text_of(sentences),
+        sentences_to_text(sentences),
         tokens=WordPairs.kind,
-        shape=SIZES[size].shape,
+        shape=chosen.shape,
         settings=settings,
         device=device,
-        work=work,
+        work=work_dir,
         resume=resume,
         on_progress=on_progress,
     )
 
 
-def text_of(sentences: Sequence[Sequence[str]]) -> str:
-    """Sentences as a text that is cut in the same places again: each is a paragraph."""
+def sentences_to_text(sentences: Sequence[Sequence[str]]) -> str:
+    """Return a text with one paragraph per sentence, so that it is segmented into the same ones."""
     return "".join(" ".join(words) + "\n\n" for words in sentences)

@@ -29,7 +29,7 @@ def quick_encoders(monkeypatch):
         settings=replace(SIZES["small"].settings, steps=4, batch=2, evaluate_every=2),
     )
     monkeypatch.setattr(from_text, "SIZES", {"small": tiny, "large": tiny})
-    monkeypatch.setattr(from_text, "LEAST_WORDS", 100)
+    monkeypatch.setattr(from_text, "MIN_WORDS", 100)
     monkeypatch.setattr("thresher.entities.training.fit._LEAST_STEPS", 2)
 
 

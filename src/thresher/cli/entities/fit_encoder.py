@@ -138,7 +138,7 @@ class Reader:
                 size=self._size_on(device),
                 seed=self.seed or 0,
                 device=chosen_device(device),
-                work=work,
+                work_dir=work,
                 resume=place.resume,
                 on_progress=on_progress,
             )
