@@ -1,4 +1,4 @@
-"""Whole or not at all."""
+"""Files and folders are written completely or not at all."""
 
 import errno
 import os
@@ -16,13 +16,13 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_folder_holds_its_files_and_nothing_is_left_beside_it(tmp_path):
+def test_a_folder_has_its_files_and_no_temporary_file_remains(tmp_path):
     write_folder(tmp_path / "deep" / "model", FILES)
     assert contents(tmp_path / "deep" / "model") == FILES
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["model"]
 
 
-def test_a_model_is_replaced_whole(tmp_path):
+def test_a_model_is_replaced_completely(tmp_path):
     write_folder(tmp_path / "model", {**FILES, "old": b""})
     write_folder(tmp_path / "model", FILES)
     assert contents(tmp_path / "model") == FILES
@@ -30,7 +30,7 @@ def test_a_model_is_replaced_whole(tmp_path):
 
 
 @pytest.mark.parametrize("config", [None, b"{}", b"[1]", b"half a {", b'{"sha256'])
-def test_a_folder_that_is_no_model_is_never_replaced(tmp_path, config):
+def test_a_folder_that_is_not_a_model_is_never_replaced(tmp_path, config):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
     if config is not None:  # many programs keep one
@@ -41,7 +41,7 @@ def test_a_folder_that_is_no_model_is_never_replaced(tmp_path, config):
     assert contents(tmp_path / "thesis") == before
 
 
-def test_a_link_to_a_model_still_leads_there_when_it_is_replaced(tmp_path):
+def test_a_link_to_a_model_still_points_to_it_after_replacing(tmp_path):
     write_folder(tmp_path / "model", FILES)
     (tmp_path / "latest").symlink_to("model")
     for weights in (b"new", b"newer"):
@@ -51,14 +51,14 @@ def test_a_link_to_a_model_still_leads_there_when_it_is_replaced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "model"]
 
 
-def test_an_empty_folder_may_become_a_model(tmp_path):
+def test_an_empty_folder_is_replaced(tmp_path):
     (tmp_path / "model").mkdir()
     write_folder(tmp_path / "model", FILES)
     assert contents(tmp_path / "model") == FILES
 
 
 @pytest.mark.parametrize("target", ["fsync", "replace"])
-def test_a_full_disk_leaves_the_old_model_and_no_litter(tmp_path, monkeypatch, target):
+def test_a_full_disk_leaves_the_old_model_and_no_temporary_files(tmp_path, monkeypatch, target):
     write_folder(tmp_path / "model", FILES)
 
     def full(*_):
@@ -86,7 +86,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["file"]
 
 
-def test_files_may_be_read_by_whom_the_umask_lets(tmp_path):
+def test_permissions_follow_the_umask(tmp_path):
     before = os.umask(0o022)
     try:
         write_folder(tmp_path / "model", FILES)

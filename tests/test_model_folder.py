@@ -1,4 +1,4 @@
-"""A folder is read back as it was written, or refused in one line."""
+"""A model folder is read back as it was written, or refused with one line."""
 
 import json
 
@@ -18,7 +18,7 @@ def folder(tmp_path):
     return tmp_path / "owl"
 
 
-def test_what_was_written_is_read(folder):
+def test_reading_returns_what_was_written(folder):
     config, files = KIND.read(folder)
     assert files == FILES
     assert CONFIG.items() <= config.items()
@@ -38,19 +38,19 @@ def test_what_was_written_is_read(folder):
         (lambda f: edit(f, sha256=None), "does not describe a model"),
     ],
 )
-def test_whatever_is_wrong_is_said_in_one_line(folder, harm, complaint):
+def test_errors_have_one_line(folder, harm, complaint):
     harm(folder)
     with pytest.raises(InputError, match=complaint) as raised:
         KIND.read(folder)
     assert "\n" not in str(raised.value)
 
 
-def test_a_folder_that_is_not_there_is_answered_with_the_nearest(folder):
+def test_a_missing_folder_is_reported_with_a_similar_name(folder):
     with pytest.raises(InputError, match=r"no model folder .*; did you mean owl\?"):
         KIND.read(folder.with_name("owle"))
 
 
-def test_parts_that_do_not_fit_are_told_in_one_line(folder):
+def test_errors_while_building_a_model_have_one_line(folder):
     with (
         pytest.raises(InputError, match="does not describe a model: two lines"),
         config_errors_as_input_errors(folder),

@@ -16,7 +16,7 @@ from thresher.entities.priors.word_priors import FEATURES
 from thresher.gates.objective import GATES_AT
 from thresher.gates.selector import PARAMETER_RANGES
 from thresher.text.corpus import _READERS as READERS
-from thresher.text.formats.labelling_tools import TOOLS
+from thresher.text.formats.annotation_tools import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
 RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]

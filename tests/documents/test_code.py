@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.text import read_labelled
+from thresher.text import read_annotated
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -46,6 +46,6 @@ def test_triage_puts_doubtful_texts_first_and_writes_them(run, sandbox):
     assert expected == sorted(expected, reverse=True)
     assert summary == "3 of 4 paragraphs are in tasks.json"
     story = Path("examples/harbour.txt").read_text(encoding="utf-8")
-    tasks = list(read_labelled("tasks.json", format="label-studio"))
+    tasks = list(read_annotated("tasks.json", format="label-studio"))
     assert len(tasks) == 3
     assert all(task.text in story and task.spans for task in tasks)

@@ -11,7 +11,7 @@ from thresher.errors import InputError
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
-from thresher.text.romanization import romanised
+from thresher.text.romanization import romanize
 
 TEXT = "Ali went to Lagos. አቶ ከበደ ወደ አዲስ አበባ ሄዱ። Ọmọ náà lọ sí Ìbàdàn.\n\n" * 40
 WORDS = ["አቶ", "ከበደ", "went", "to", "Lagos", "."]
@@ -66,7 +66,7 @@ def test_every_token_knows_its_word_counted_through_the_batch(masked, encoder):
     batch = encoder.batch([SHORT, WORDS])
     for number, word in enumerate([*SHORT, *WORDS]):
         assert masked.tokens.decode(batch.ids[batch.word == number].tolist()) == (
-            " " + romanised(word.casefold())
+            " " + romanize(word.casefold())
         )
 
 

@@ -1,4 +1,4 @@
-"""Raw text from files of all kinds, with true places and plain words about what is wrong."""
+"""Texts are read from files of all formats, with correct locations and clear errors."""
 
 import gzip
 import io
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from thresher.errors import InputError
 from thresher.text import Document, Sentence, read_texts
-from thresher.text.text_blocks import BLOCK, text_blocks
+from thresher.text.text_blocks import BLOCK_BYTES, read_text_blocks
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def write_parquet(name, columns):
 
 
 class TestPlainText:
-    def test_is_one_document_where_it_is_short(self):
+    def test_a_short_file_is_one_document(self):
         assert read(write("a.txt", "Marie left.\n\nSo.\n")) == [
             ("Marie left.\n\nSo.\n", "a.txt", 1)
         ]
@@ -58,14 +58,14 @@ class TestPlainText:
     def test_an_unknown_name_is_plain_text(self):
         assert read(write("README", "Marie")) == [("Marie", "README", 1)]
 
-    def test_a_byte_order_mark_is_no_part_of_it_and_line_ends_are(self):
+    def test_a_byte_order_mark_is_removed_and_line_ends_are_kept(self):
         assert read(write("a.txt", "\ufeffMarie\r\nleft\r")) == [("Marie\r\nleft\r", "a.txt", 1)]
 
-    def test_a_long_file_comes_in_blocks_with_true_offsets_and_lines(self):
+    def test_a_long_file_is_read_in_blocks_with_correct_offsets_and_lines(self):
         text = "".join(f"Paragraph {i} of é words.\n\n" for i in range(40_000))
         documents = list(read_texts(write("long.txt", text)))
         assert len(documents) > 2
-        assert max(len(d.text.encode()) for d in documents) <= 2 * BLOCK
+        assert max(len(d.text.encode()) for d in documents) <= 2 * BLOCK_BYTES
         for d in documents:
             assert text[d.offset : d.offset + len(d.text)] == d.text
             assert text[: d.offset].count("\n") + 1 == d.number
@@ -77,9 +77,9 @@ class TestPlainText:
             read("a.txt", on_problem=problems.append)[0][0]
             == "good\nb\ufffdd and more words\ngood\n"
         )
-        assert problems == ["a.txt line 2: not valid UTF-8; its bad bytes are read as U+FFFD"]
+        assert problems == ["a.txt line 2: not valid UTF-8; invalid bytes are read as U+FFFD"]
 
-    def test_a_bad_line_is_an_error_where_nobody_is_told(self):
+    def test_a_bad_line_raises_without_on_problem(self):
         with pytest.raises(InputError, match=r"a.txt line 1: not valid UTF-8"):
             read(write("a.txt", b"d\xe9j\xe0 " + b"and more words " * 9))
 
@@ -94,7 +94,7 @@ class TestPlainText:
             (b"\xef\xbb\xbf", r"no text in a.txt$"),
         ],
     )
-    def test_a_file_that_is_no_text_is_refused(self, content, message, problems):
+    def test_a_binary_or_empty_file_is_refused(self, content, message, problems):
         with pytest.raises(InputError, match=message):
             read(write("a.txt", content), on_problem=problems.append)
 
@@ -106,7 +106,7 @@ def test_blocks_are_the_text_in_pieces_of_bounded_size(text, size):
     text = raw.decode()
     if text.count("\ufffd") > 0.1 * min(len(raw), size):
         return
-    blocks = list(text_blocks(io.BytesIO(raw), name="x", report=pytest.fail, size=size))
+    blocks = list(read_text_blocks(io.BytesIO(raw), name="x", on_problem=pytest.fail, size=size))
     assert "".join(block for block, _ in blocks) == text
     assert all(0 < len(block.encode()) <= 2 * size for block, _ in blocks)
     done = 0
@@ -154,12 +154,12 @@ class TestParquet:
         assert rows == [("Marie", name, 1), ("left", name, 3), ("", name, 4)]
         assert problems == ["a.parquet row 2: field 'text' is not a string"]
 
-    def test_a_missing_column_is_refused_with_those_there_are(self):
+    def test_a_missing_column_is_refused_with_the_existing_ones(self):
         name = write_parquet("a.parquet", {"body": ["x"], "id": [1]})
         with pytest.raises(InputError, match=r"a.parquet has no column 'text'; it has body, id"):
             read(name)
 
-    def test_what_only_looks_like_parquet_is_refused(self):
+    def test_a_damaged_file_is_refused(self):
         pytest.importorskip("pyarrow")
         with pytest.raises(InputError, match=r"a.parquet is not a readable Parquet file"):
             read(write("a.parquet", b"PAR1 no PAR1"))
@@ -168,28 +168,28 @@ class TestParquet:
         with pytest.raises(InputError, match="cannot be read from standard input"):
             read("-", format="parquet")
 
-    def test_without_pyarrow_the_command_that_helps_is_named(self, monkeypatch):
+    def test_without_pyarrow_the_error_names_the_pip_command(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         with pytest.raises(InputError, match=r"pip install 'thresher\[parquet\]'"):
             read(write("a.parquet", b"PAR1"))
 
 
 class TestConll:
-    def test_each_sentence_is_a_document_already_split(self):
+    def test_each_sentence_is_a_document_with_its_words(self):
         write("a.conll", "# one\nMarie\tB-PER\nleft\tO\n\nN. Y.\tO\n")
         first, second = read_texts("a.conll")
         assert (first.text, first.number) == ("Marie left", 2)
         assert first.segmented() == (Sentence.from_words(["Marie", "left"]),)
         assert [word.text for word in second.segmented()[0].words] == ["N. Y."]
 
-    def test_any_file_is_read_so_if_told(self):
+    def test_the_format_can_be_given(self):
         assert read(write("a.txt", "Marie O\nleft O\n"), format="conll") == [
             ("Marie left", "a.txt", 1)
         ]
 
 
 class TestSources:
-    def test_a_folder_is_searched_to_the_bottom_for_text(self):
+    def test_a_folder_is_searched_with_its_subfolders(self):
         for name in (
             "c/b.txt",
             "c/a.jsonl",
@@ -211,10 +211,10 @@ class TestSources:
         assert [text for text, _, _ in read("c/*.txt")] == ["c/a.txt", "c/b.txt"]
         assert [text for text, _, _ in read(f"{folder}/**/e.txt")] == ["c/d/e.txt"]
 
-    def test_a_file_named_twice_is_read_once_and_names_may_have_brackets(self):
+    def test_a_file_given_twice_is_read_once_and_names_may_have_brackets(self):
         assert len(read(write("a[1].txt", "x"), "a[1].txt")) == 1
 
-    def test_a_single_name_or_path_will_do(self):
+    def test_a_single_name_or_path_can_be_given(self):
         write("a.txt", "x")
         assert len(list(read_texts("a.txt"))) == len(list(read_texts(Path("a.txt")))) == 1
 
@@ -224,7 +224,7 @@ class TestSources:
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
         assert read("-", format=form) == [("Marie", "-", 1)]
 
-    def test_gzip_is_unpacked(self):
+    def test_gzip_is_decompressed(self):
         assert read(write("a.txt.gz", gzip.compress(b"Marie")))[0][0] == "Marie"
         assert read(write("a.jsonl.gz", gzip.compress(b'{"text": "Marie"}')))[0][0] == "Marie"
 
@@ -234,7 +234,7 @@ class TestSources:
         with pytest.raises(InputError, match=r"cannot read a.txt.gz"):
             read(write("a.txt.gz", content))
 
-    def test_what_is_missing_is_known_before_anything_is_read(self):
+    def test_missing_files_are_reported_before_anything_is_read(self):
         write("a.txt", "x")
         Path("empty").mkdir()
         for source, message in {
@@ -249,7 +249,7 @@ class TestSources:
         with pytest.raises(InputError, match="no files were given"):
             read_texts([])
 
-    def test_a_common_ending_does_not_make_a_name_near(self):
+    def test_a_common_suffix_does_not_make_names_similar(self):
         write("notes.txt", "x")
         with pytest.raises(InputError, match=r"no such file: note.txt; did you mean notes.txt\?$"):
             read_texts(["note.txt"])
@@ -260,7 +260,7 @@ class TestSources:
     def test_an_unknown_format_is_refused_with_the_choices(self):
         with pytest.raises(
             InputError,
-            match="unknown format 'xml'; choose from conll, jsonl, label-studio, parquet, text",
+            match="unknown `format` 'xml'; choose from text, jsonl, parquet, conll, label-studio",
         ):
             read_texts("a.txt", format="xml")
 
@@ -274,11 +274,11 @@ class TestSources:
             read(write("a.txt", ""), write("b.txt", ""), on_problem=problems.append)
 
 
-def test_a_document_is_segmented_where_it_was_not_split():
+def test_a_document_without_sentences_is_segmented():
     assert len(Document("One. Two.", "a.txt").segmented()) == 2
 
 
-def test_a_conll_line_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path):
+def test_an_invalid_conll_line_is_reported_and_the_rest_is_read(tmp_path):
     path = tmp_path / "gold.conll"
     path.write_bytes(b"Anna\tB-PER\nleft\tO\n\nBoris\tB-PER\nbad\n\xff\tO\ncame\tO\n")
     problems: list[str] = []

@@ -1,4 +1,4 @@
-"""Numbered sentences are the sentences they were made of, and what is counted is counted right."""
+"""Indexed sentences equal the sentences they were made from, and their counts are correct."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ def running(sentences):
 
 
 @given(SENTENCES, st.integers(1, 5))
-def test_they_are_the_same_sequence(sentences, together):
+def test_they_are_equal_to_the_sentences(sentences, together):
     indexed = IndexedSentences.from_sentences(iter(sentences))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(indexed_sentences, "_SENTENCES_PER_READ", together)
@@ -34,13 +34,13 @@ def test_they_are_the_same_sequence(sentences, together):
     assert indexed.sentence_of_word().tolist() == number_of_each
 
 
-def test_those_that_are_numbered_already_are_kept():
+def test_indexed_sentences_are_returned_unchanged():
     indexed = IndexedSentences.from_sentences([["a"]])
     assert IndexedSentences.from_sentences(indexed) is indexed
 
 
 @given(SENTENCES)
-def test_a_word_is_asked_once_and_answers_wherever_it_comes(sentences):
+def test_map_words_calls_the_function_once_per_distinct_word(sentences):
     asked = []
 
     def length(word):
@@ -55,7 +55,7 @@ def test_a_word_is_asked_once_and_answers_wherever_it_comes(sentences):
 
 
 @given(SENTENCES)
-def test_another_word_may_stand_for_each(sentences):
+def test_replace_words(sentences):
     folded = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
     expected = [[word.casefold() for word in words] for words in sentences]
     assert list(folded) == expected
@@ -63,7 +63,7 @@ def test_another_word_may_stand_for_each(sentences):
 
 
 @given(SENTENCES, st.data())
-def test_counts_are_those_of_counting_one_by_one(sentences, data):
+def test_word_counts_equal_a_counter(sentences, data):
     indexed = IndexedSentences.from_sentences(sentences)
     words = running(sentences)
     flags = st.lists(st.booleans(), min_size=len(words), max_size=len(words))
@@ -74,7 +74,7 @@ def test_counts_are_those_of_counting_one_by_one(sentences, data):
 
 
 @given(SENTENCES, st.integers(1, 4), st.integers(1, 9))
-def test_a_word_counts_once_for_each_passage(sentences, size, together):
+def test_passage_counts_count_a_word_once_per_passage(sentences, size, together):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(indexed_sentences, "_SENTENCES_PER_COUNT", together)
         indexed = IndexedSentences.from_sentences(sentences)

@@ -1,10 +1,10 @@
-"""Syllables spelt out by the names Unicode gives them."""
+"""Syllabic letters are romanized by their Unicode names."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.text.romanization import is_mixed, romanised
+from thresher.text.romanization import has_mixed_scripts, romanize
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from thresher.text.romanization import is_mixed, romanised
         ("", ""),
     ],
 )
-def test_syllables_are_spelt_and_all_else_is_left(written, spelt):
-    assert romanised(written) == spelt
+def test_only_syllabic_letters_are_romanized(written, spelt):
+    assert romanize(written) == spelt
 
 
 @pytest.mark.parametrize(
@@ -37,15 +37,15 @@ def test_syllables_are_spelt_and_all_else_is_left(written, spelt):
         ("", False),
     ],
 )
-def test_a_text_is_mixed_if_one_letter_in_a_hundred_is_of_the_other_kind(text, mixed):
-    assert is_mixed(text) == mixed
+def test_scripts_are_mixed_from_one_percent_of_the_letters(text, mixed):
+    assert has_mixed_scripts(text) == mixed
 
 
 @given(st.text())
-def test_what_is_spelt_stays_so(text):
-    assert romanised(romanised(text)) == romanised(text)
+def test_romanized_text_is_not_changed(text):
+    assert romanize(romanize(text)) == romanize(text)
 
 
 def test_every_ethiopic_syllable_has_latin_letters():
     syllables = [chr(point) for point in range(0x1200, 0x1358) if chr(point).isalpha()]
-    assert all(romanised(each).isascii() and romanised(each) for each in syllables)
+    assert all(romanize(each).isascii() and romanize(each) for each in syllables)

@@ -1,4 +1,4 @@
-"""Sentences on disk are the sentences that were written."""
+"""A store of sentences on disk returns the sentences that were written."""
 
 import tracemalloc
 
@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
 
 
 @given(SENTENCES, st.integers(1, 6))
-def test_what_was_written_is_read_in_every_way(folder, sentences, kept):
+def test_reading_returns_what_was_written(folder, sentences, kept):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sentence_store, "_BUFFERED_WORDS", kept)
         stored = SentenceStore.write(folder, iter(sentences))
@@ -38,14 +38,14 @@ def test_any_string_is_a_word(tmp_path, odd):
         assert list(SentenceStore.write(tmp_path, sentences)) == sentences
 
 
-def test_there_is_no_sentence_beyond_the_last(tmp_path):
+def test_an_index_out_of_range_raises_index_error(tmp_path):
     stored = SentenceStore.write(tmp_path, [["a"], ["b"]])
     for index in (2, -3):
         with pytest.raises(IndexError, match=f"there are 2 sentences, got index {index}"):
             _ = stored[index]
 
 
-def test_memory_does_not_grow_with_the_text(tmp_path, monkeypatch):
+def test_memory_use_does_not_grow_with_the_text(tmp_path, monkeypatch):
     monkeypatch.setattr(sentence_store, "_BUFFERED_WORDS", 1000)
 
     def most(count):
@@ -60,6 +60,6 @@ def test_memory_does_not_grow_with_the_text(tmp_path, monkeypatch):
     assert most(40_000) < most(4_000) + 20_000  # in a list they would take ten megabytes
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path):
+def test_a_folder_that_cannot_be_written_raises_input_error(tmp_path):
     with pytest.raises(InputError, match="cannot write sentences to"):
         SentenceStore.write(tmp_path / "none", [["a"]])

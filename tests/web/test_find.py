@@ -6,7 +6,7 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
-from thresher.text import read_conll, read_labelled, segment
+from thresher.text import read_annotated, read_conll, segment
 from thresher.web.app import create_app
 from thresher.web.body_limit import BodyLimit
 from thresher.web.models import ServedModels
@@ -246,7 +246,7 @@ def test_a_download_for_a_labelling_tool_contains_the_entities(client, finder, t
     assert "attachment" in response.headers["Content-Disposition"]
     path = tmp_path / "file"
     path.write_bytes(response.content)
-    [read] = read_labelled(path, format=tool)
+    [read] = read_annotated(path, format=tool)
     assert read.text == TEXT
     assert [(s.start, s.end, s.text) for s in read.spans] == [
         (s.start, s.end, s.text) for s in finder.find(TEXT)

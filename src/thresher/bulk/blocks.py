@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from thresher.bulk.filesystems import opened_for_reading, size_of
 from thresher.errors import InputError
 from thresher.text.parquet import open_parquet
-from thresher.text.sources import format_of
+from thresher.text.sources import format_from_name
 
 FORMS = ("text", "jsonl", "parquet")
 BYTES = 2 << 20  # of a block, at most; of Parquet, unpacked
@@ -38,7 +38,7 @@ def planned(sources: Iterable[str], *, form: str | None = None) -> list[Block]:
 
 
 def _cut(source: str, given: str | None) -> Iterator[tuple[str, int, int | None]]:
-    form = given or format_of(source)
+    form = given or format_from_name(source)
     if form not in FORMS:
         raise InputError(f"{source} is {form}; blocks are made of {', '.join(FORMS)}")
     if form == "parquet":

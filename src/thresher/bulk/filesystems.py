@@ -12,7 +12,7 @@ from typing import Any
 
 from thresher.atomic_files import write_file
 from thresher.errors import InputError, os_errors_as_input_errors
-from thresher.text.sources import SUFFIXES, find_sources
+from thresher.text.sources import FORMAT_SUFFIXES, find_sources
 
 _REMOTE = "://"
 
@@ -95,7 +95,7 @@ def _meant_by(address: str) -> list[str]:
         return found
     if _about(address).is_file:
         return [address]
-    known = tuple(suffix for each in SUFFIXES.values() for suffix in each)
+    known = tuple(suffix for each in FORMAT_SUFFIXES.values() for suffix in each)
     under = [name for name in names_under(address) if name.removesuffix(".gz").endswith(known)]
     if not under:
         raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")

@@ -18,7 +18,7 @@ from thresher.bulk.finder_choice import ModelChoice
 from thresher.entities.finder import EntityFinder
 from thresher.errors import InputError
 from thresher.text.annotations import Span as Found
-from thresher.text.formats.tags import LABEL
+from thresher.text.formats.tags import ENTITY_LABEL
 
 SCORE = "thresher_score"
 
@@ -26,7 +26,7 @@ _SETTINGS = {
     "model": None,
     "selector": None,
     "threshold": None,
-    "label": LABEL,
+    "label": ENTITY_LABEL,
     "spans_key": None,
     "overwrite": False,
     "device": None,
@@ -49,7 +49,7 @@ class ThresherPipe:
         model: str | None = None,
         selector: int | None = None,
         threshold: float | None = None,
-        label: str = LABEL,
+        label: str = ENTITY_LABEL,
         spans_key: str | None = None,
         overwrite: bool = False,
         device: str | None = None,

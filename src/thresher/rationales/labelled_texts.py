@@ -9,7 +9,7 @@ from typing import Any
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import RecordFormat
 from thresher.text.records import JsonObject, Record, missing_field, read_records, text_field
-from thresher.text.sources import find_sources, open_source, record_format, spoken_names
+from thresher.text.sources import display_names, find_sources, open_source, record_format_from_name
 
 Bounds = tuple[int, int]
 
@@ -59,7 +59,7 @@ def read_labelled(
     if format is not None and format not in list(RecordFormat):
         raise InputError(f"unknown format {format!r}; choose from {', '.join(RecordFormat)}")
     names = find_sources(sources)
-    formats = [format or record_format(name) for name in names]
+    formats = [format or record_format_from_name(name) for name in names]
     if fields.label is not None and "lines" in formats:
         name = names[formats.index("lines")]
         raise InputError(f"{name} has lines without labels; give jsonl, csv or tsv")
@@ -77,7 +77,7 @@ def _texts(
                 found = True
                 yield text
     if not found:
-        raise InputError(f"no text in {spoken_names(names)}")
+        raise InputError(f"no text in {display_names(names)}")
 
 
 def _usable(

@@ -1,4 +1,4 @@
-"""What is marked in a text: spans of characters, and sentences whose words carry spans."""
+"""Annotated text: spans of characters, and sentences with spans of words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,10 @@ from itertools import pairwise
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of a text and how sure we are of it: `text == document[start:end]`."""
+    """A part of a text with its score: `text == document[start:end]`.
+
+    start, end: in characters, end-exclusive   score: from 0 to 1
+    """
 
     start: int
     end: int
@@ -16,19 +19,17 @@ class Span:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end == self.start + len(self.text):
-            raise ValueError(
-                f"a span must cover its text: {self.text!r} cannot lie at {self.start}:{self.end}"
-            )
+            raise ValueError(f"span {self.start}:{self.end} does not fit its text {self.text!r}")
         if not 0 <= self.score <= 1:
-            raise ValueError(f"a score lies in [0, 1], not {self.score}")
+            raise ValueError(f"`score` must be between 0 and 1, got {self.score}")
 
 
 @dataclass(frozen=True, slots=True)
 class TaggedSentence:
-    """Words, and the spans of words `words[start:end]` that someone marked in them.
+    """The words of a sentence with annotated spans `words[start:end]`.
 
-    labels: what each span was called; empty strings where the tags name no kind
-    line: where in its file the sentence begins
+    labels: one for each span; empty strings if the tags have no labels
+    line: the sentence's first line in its file
     """
 
     words: tuple[str, ...]
@@ -38,17 +39,17 @@ class TaggedSentence:
 
     def __post_init__(self) -> None:
         if not self.words or not all(self.words):
-            raise ValueError(f"a sentence has words, none of them empty: {self.words}")
+            raise ValueError(f"a sentence must have words, and none may be empty: {self.words}")
         if len(self.labels) != len(self.spans):
-            raise ValueError(f"one label a span: {len(self.labels)} for {len(self.spans)}")
+            raise ValueError(f"{len(self.labels)} labels for {len(self.spans)} spans")
         check_spans(self.spans, len(self.words))
 
 
 def check_spans(spans: Sequence[tuple[int, int]], length: int) -> None:
-    """Refuse spans that are empty, out of order, overlapping or beyond `length`."""
+    """Raise ValueError if spans are empty, out of order, overlapping or end after `length`."""
     for start, end in spans:
         if not 0 <= start < end <= length:
-            raise ValueError(f"span {start}:{end} does not lie in a sentence of {length} words")
+            raise ValueError(f"span {start}:{end} is not inside a sentence of {length} words")
     for left, right in pairwise(spans):
         if right[0] < left[1]:
-            raise ValueError(f"spans must be in order and apart: {left} then {right}")
+            raise ValueError(f"spans must be in order and not overlap: {left}, {right}")

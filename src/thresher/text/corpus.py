@@ -1,4 +1,4 @@
-"""Raw text from wherever a user keeps it, streamed: a source may be larger than memory."""
+"""Read texts from files of several formats, one at a time: files may be larger than memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,29 +6,31 @@ from pathlib import Path
 from typing import Self
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
+from thresher.text.choices import TextFormat
 from thresher.text.formats.conll import parse_conll
-from thresher.text.formats.label_studio import text_of_task
+from thresher.text.formats.label_studio import task_text
 from thresher.text.parquet import open_parquet, parquet_records
 from thresher.text.records import JsonObject, Record, json_records, jsonl_records, text_field
 from thresher.text.sentences import Sentence, segment
 from thresher.text.sources import (
     STANDARD_INPUT,
+    display_names,
     find_sources,
-    format_of,
+    format_from_name,
     open_source,
-    spoken_names,
 )
-from thresher.text.text_blocks import text_blocks
+from thresher.text.text_blocks import read_text_blocks
+from thresher.validation import require_choice
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text and where it came from.
+    """A text and where it was read from.
 
-    source: the file's name, "-" for standard input
-    number: its first line in the source, or its row in a Parquet file; from 1
-    offset: the characters of the source before it, where a source is cut in blocks
-    sentences: given where the source was already split; offsets are into `text`
+    source: name of the file, "-" for standard input
+    number: the text's first line in the source, or its row in a Parquet file; from 1
+    offset: number of characters before it, if the source is read in blocks
+    sentences: if the source was split into words already; offsets refer to `text`
     """
 
     text: str
@@ -39,12 +41,12 @@ class Document:
 
     @classmethod
     def from_words(cls, words: Iterable[str], *, source: str, number: int = 1) -> Self:
-        """A sentence already split; its text is the words joined by single spaces."""
+        """Make a document of one sentence; its text is the words joined by single spaces."""
         sentence = Sentence.from_words(words)
         return cls(" ".join(sentence.texts), source, number, sentences=(sentence,))
 
     def segmented(self) -> Sequence[Sentence]:
-        """The sentences that were given, or else those that `segment` finds."""
+        """Return `sentences` if they are given, otherwise those that `segment` finds."""
         return segment(self.text) if self.sentences is None else self.sentences
 
 
@@ -55,25 +57,26 @@ def read_texts(
     field: str = "text",
     on_problem: WarningHandler | None = None,
 ) -> Iterator[Document]:
-    """The documents of files, folders, patterns ("corpus/*.txt") and "-" for standard input.
+    """Read the documents of files, folders, patterns ("corpus/*.txt") and "-" (standard input).
 
-    format: text, jsonl, parquet, conll or label-studio; by default what a file's name says
-    field: which field of a JSONL record, or column of a Parquet file, is the text
-    on_problem: told, in one line, of each line, record or file that had to be passed over; without
-        it the first of them raises `InputError`, as having nothing to read always does
+    format: one of `TextFormat`; by default the one that a file's name stands for
+    field: the field of a JSONL record, or column of a Parquet file, that contains the text
+    on_problem: called with one line of text for each line, record or file that is skipped; without
+        it the first of them raises `InputError`. If there is no text at all, `InputError` is raised
+        in any case.
     """
-    if format is not None and format not in _READERS:
-        raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(_READERS))}")
-    names = find_sources(sources)  # now, so that a missing file is known before work starts
-    return _documents(names, format, field, on_problem)
+    if format is not None:
+        require_choice("format", format, TextFormat)
+    names = find_sources(sources)  # not in the generator: a missing file is reported at once
+    return _read_documents(names, format, field, on_problem)
 
 
-def _documents(
-    names: Sequence[str], given: str | None, field: str, on_problem: WarningHandler | None
+def _read_documents(
+    names: Sequence[str], text_format: str | None, field: str, on_problem: WarningHandler | None
 ) -> Iterator[Document]:
     found = False
     for name in names:
-        read = _READERS[given or format_of(name)]
+        read = _READERS[TextFormat(text_format or format_from_name(name))]
         try:
             for document in read(name, field, on_problem or raise_input_error):
                 found = True
@@ -83,36 +86,36 @@ def _documents(
                 raise
             on_problem(str(error))
     if not found:
-        raise InputError(f"no text in {spoken_names(names)}")
+        raise InputError(f"no text in {display_names(names)}")
 
 
-def _read_plain(name: str, _field: str, report: WarningHandler) -> Iterator[Document]:
+def _read_plain(name: str, _field: str, on_problem: WarningHandler) -> Iterator[Document]:
     offset = 0
     with open_source(name) as stream:
-        for text, line in text_blocks(stream, name=name, report=report):
+        for text, line in read_text_blocks(stream, name=name, on_problem=on_problem):
             if not text.isspace():
                 yield Document(text, name, line, offset)
             offset += len(text)
 
 
-def _read_jsonl(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
+def _read_jsonl(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        records = jsonl_records(enumerate(stream, 1), name=name, on_problem=report)
-        yield from _documents_of(records, text_field, name, field, report)
+        records = jsonl_records(enumerate(stream, 1), name=name, on_problem=on_problem)
+        yield from _documents_of(records, text_field, name, field, on_problem)
 
 
-def _read_label_studio(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
+def _read_label_studio(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        records = json_records(stream, name=name, on_problem=report)
-        yield from _documents_of(records, text_of_task, name, field, report)
+        records = json_records(stream, name=name, on_problem=on_problem)
+        yield from _documents_of(records, task_text, name, field, on_problem)
 
 
-def _read_parquet(name: str, field: str, report: WarningHandler) -> Iterator[Document]:
+def _read_parquet(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
     if name == STANDARD_INPUT:
         raise InputError("Parquet cannot be read from standard input; name a file")
     with open_source(name) as stream, open_parquet(stream, name=name) as file:
         records = parquet_records(file, field, name=name)
-        yield from _documents_of(records, text_field, name, field, report)
+        yield from _documents_of(records, text_field, name, field, on_problem)
 
 
 def _documents_of(
@@ -120,27 +123,27 @@ def _documents_of(
     get_text: Callable[[JsonObject, str], str],
     name: str,
     field: str,
-    report: WarningHandler,
+    on_problem: WarningHandler,
 ) -> Iterator[Document]:
     for record in records:
         try:
             text = get_text(record.values, field)
         except InputError as error:
-            report(f"{record.location}: {error}")
+            on_problem(f"{record.location}: {error}")
         else:
             yield Document(text, name, record.number)
 
 
-def _read_conll(name: str, _field: str, report: WarningHandler) -> Iterator[Document]:
+def _read_conll(name: str, _field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=report):
+        for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=on_problem):
             yield Document.from_words(sentence.words, source=name, number=sentence.line)
 
 
 _READERS = {
-    "text": _read_plain,
-    "jsonl": _read_jsonl,
-    "parquet": _read_parquet,
-    "conll": _read_conll,
-    "label-studio": _read_label_studio,
+    TextFormat.TEXT: _read_plain,
+    TextFormat.JSONL: _read_jsonl,
+    TextFormat.PARQUET: _read_parquet,
+    TextFormat.CONLL: _read_conll,
+    TextFormat.LABEL_STUDIO: _read_label_studio,
 }

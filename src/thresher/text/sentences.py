@@ -1,10 +1,10 @@
-"""Words and sentences with offsets; `segment` finds them in any text.
+"""Split a text into sentences and words with offsets.
 
-Words and sentence ends are patterns for the `regex` library over Unicode's own properties: it
-speaks `\\p{…}` and grapheme clusters, counts in code points as Python does, and comes with
-`transformers` wherever this package runs. ICU is several times faster, but counts in UTF-16, ends
-sentences after "Dr." and "J.", and is missing on many machines; it is asked, if present, only for
-the words of scripts without spaces. syntok and pysbd are rules in Python too, and slower.
+Words and sentence ends are matched by patterns of the `regex` library, which supports Unicode
+properties (`\\p{…}`) and grapheme clusters and counts in code points as Python does. ICU is several
+times faster, but counts in UTF-16, ends sentences after "Dr." and "J.", and is not installed on
+many machines; if it is there, it splits the words of scripts without spaces. syntok and pysbd are
+written in Python, too, and slower.
 """
 
 import re
@@ -15,18 +15,18 @@ from operator import add, le
 from typing import Self
 
 from thresher.errors import InputError
-from thresher.text.segmentation.line_breaks import passages
+from thresher.text.segmentation.line_breaks import split_passages
 from thresher.text.segmentation.sentence_ends import sentence_spans
-from thresher.text.segmentation.word_pattern import words_of_chunk
+from thresher.text.segmentation.word_pattern import split_chunk
 
-MOST_WORDS = 256  # in a sentence; a longer one is cut
+MAX_SENTENCE_WORDS = 256  # longer sentences are cut
 
 _INITIAL = re.compile(r"[^\W\d_]\.")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and its place: `text == document[start:end]`, in code points, end-exclusive."""
+    """A word and its offsets: `text == document[start:end]`, in characters, end-exclusive."""
 
     text: str
     start: int
@@ -34,18 +34,17 @@ class Word:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end == self.start + len(self.text):
-            raise ValueError(
-                f"a word must cover its text: {self.text!r} cannot lie at {self.start}:{self.end}"
-            )
+            raise ValueError(f"word {self.start}:{self.end} does not fit its text {self.text!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One word or more, in the order of the text, none overlapping.
+    """One or more words in the order of the text, without overlaps.
 
-    Words come by the million, so their texts and places are kept and `words` are made of them.
+    There may be millions of words, so a sentence stores only their texts and offsets; `words`
+    creates `Word` objects from them.
 
-    texts: the words   starts: where each begins, in code points
+    texts: the words   starts: the offset of each, in characters
     """
 
     texts: tuple[str, ...]
@@ -53,18 +52,18 @@ class Sentence:
 
     def __post_init__(self) -> None:
         if not self.texts or not all(self.texts):
-            raise ValueError("a sentence has at least one word, and none of them is empty")
+            raise ValueError("a sentence must have at least one word, and none may be empty")
         if len(self.texts) != len(self.starts) or self.starts[0] < 0:
-            raise ValueError(f"words and where they start: {self.texts} at {self.starts}")
+            raise ValueError(f"words need one offset each, from 0: {self.texts} at {self.starts}")
         ends = map(add, self.starts, map(len, self.texts))
         if not all(map(le, ends, self.starts[1:])):
-            raise ValueError(f"words must be in order and apart: {self.texts} at {self.starts}")
+            raise ValueError(f"words must not overlap: {self.texts} at {self.starts}")
 
     @classmethod
     def from_words(cls, words: Iterable[str]) -> Self:
-        """A sentence that is already split; offsets are into `" ".join(words)`.
+        """Make a sentence from its words; offsets refer to `" ".join(words)`.
 
-        Words are kept as they are, white space inside them too; only an empty one is refused.
+        Words are not changed, even if they contain white space; an empty word raises InputError.
         """
         texts = tuple(words)
         starts: list[int] = []
@@ -75,12 +74,12 @@ class Sentence:
             starts.append(start)
             start += len(word) + 1
         if not texts:
-            raise InputError("a sentence without words cannot be used")
+            raise InputError("a sentence has no words")
         return cls(texts, tuple(starts))
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The words with their places."""
+        """The words with their offsets."""
         return tuple(
             Word(text, start, start + len(text))
             for text, start in zip(self.texts, self.starts, strict=True)
@@ -88,45 +87,45 @@ class Sentence:
 
     @property
     def start(self) -> int:
-        """Where the first word starts."""
+        """The offset of the first word."""
         return self.starts[0]
 
     @property
     def end(self) -> int:
-        """Where the last word ends."""
+        """The end of the last word."""
         return self.end_of(-1)
 
     def end_of(self, word: int) -> int:
-        """Where a word ends."""
+        """Return the end of the word with this index."""
         return self.starts[word] + len(self.texts[word])
 
 
 def segment(text: str) -> list[Sentence]:
-    """The sentences of a text. Every character but white space lies in exactly one word."""
+    """Split a text into sentences; every character but white space is in exactly one word."""
     sentences: list[Sentence] = []
-    for passage in passages(text):
+    for passage in split_passages(text):
         for start, end in sentence_spans(text, *passage):
-            texts = _words(text[start:end])
-            starts = _starts(text, start, texts)
-            for i in range(0, len(texts), MOST_WORDS):
-                cut = slice(i, i + MOST_WORDS)
+            texts = _split_words(text[start:end])
+            starts = _word_offsets(text, start, texts)
+            for i in range(0, len(texts), MAX_SENTENCE_WORDS):
+                cut = slice(i, i + MAX_SENTENCE_WORDS)
                 sentences.append(Sentence(texts[cut], starts[cut]))
     return sentences
 
 
-def _words(sentence: str) -> tuple[str, ...]:
-    words = tuple(chain.from_iterable(map(words_of_chunk, sentence.split())))
+def _split_words(sentence: str) -> tuple[str, ...]:
+    words = tuple(chain.from_iterable(map(split_chunk, sentence.split())))
     if len(words) > 1 and _INITIAL.fullmatch(words[-1]):
-        # The stop of an initial at the end of a sentence ("Plan B.") is the sentence's own.
+        # The full stop after a final initial ("Plan B.") ends the sentence, not the word.
         return (*words[:-1], words[-1][:-1], ".")
     return words
 
 
-def _starts(text: str, at: int, words: Iterable[str]) -> tuple[int, ...]:
-    """Where words begin that follow each other from `at` on, with white space alone between."""
+def _word_offsets(text: str, position: int, words: Iterable[str]) -> tuple[int, ...]:
+    """Return the offsets of consecutive words, the first of which is at or after `position`."""
     starts = []
     for word in words:
-        start = text.find(word, at)
+        start = text.find(word, position)
         starts.append(start)
-        at = start + len(word)
+        position = start + len(word)
     return tuple(starts)

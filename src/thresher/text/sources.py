@@ -1,4 +1,4 @@
-"""Which files a user means, and their bytes: files, folders, patterns, standard input, gzip."""
+"""Find and open the files that a user names: files, folders, patterns, standard input, gzip."""
 
 import gzip
 import sys
@@ -8,18 +8,20 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, cast
 
-from thresher.errors import InputError, did_you_mean
-from thresher.text.choices import RecordFormat
+from thresher.errors import InputError, did_you_mean, os_errors_as_input_errors
+from thresher.text.choices import RecordFormat, TextFormat
 
 STANDARD_INPUT = "-"
 
-SUFFIXES = {
-    "text": (".txt", ".text", ".md", ".rst"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "parquet": (".parquet",),
-    "conll": (".conll", ".iob", ".iob2", ".bio", ".tsv"),
+FORMAT_SUFFIXES = {
+    TextFormat.TEXT: (".txt", ".text", ".md", ".rst"),
+    TextFormat.JSONL: (".jsonl", ".ndjson"),
+    TextFormat.PARQUET: (".parquet",),
+    TextFormat.CONLL: (".conll", ".iob", ".iob2", ".bio", ".tsv"),
 }
-_FORMAT_OF = {suffix: name for name, suffixes in SUFFIXES.items() for suffix in suffixes}
+_TEXT_FORMATS = {
+    suffix: text_format for text_format, suffixes in FORMAT_SUFFIXES.items() for suffix in suffixes
+}
 _RECORD_FORMATS = {
     ".jsonl": RecordFormat.JSONL,
     ".ndjson": RecordFormat.JSONL,
@@ -29,13 +31,13 @@ _RECORD_FORMATS = {
 }
 
 
-def format_of(name: str) -> str:
-    """The format that a file's name stands for; plain text where it says nothing."""
-    return _FORMAT_OF.get(_suffix(Path(name)), "text")
+def format_from_name(name: str) -> TextFormat:
+    """Return the format for a file name's suffix; plain text for an unknown suffix."""
+    return _TEXT_FORMATS.get(_suffix(Path(name)), TextFormat.TEXT)
 
 
-def record_format(name: str) -> RecordFormat:
-    """Return the record format that a file's name stands for; JSONL for standard input."""
+def record_format_from_name(name: str) -> RecordFormat:
+    """Return the record format for a file name's suffix; JSONL for standard input."""
     if name == STANDARD_INPUT:
         return RecordFormat.JSONL
     suffix = _suffix(Path(name))
@@ -47,81 +49,82 @@ def record_format(name: str) -> RecordFormat:
     return _RECORD_FORMATS[suffix]
 
 
-def spoken_name(name: str) -> str:
-    """What to call a source when a user is told of it."""
+def display_name(name: str) -> str:
+    """Return a source's name for messages: "standard input" for "-"."""
     return "standard input" if name == STANDARD_INPUT else name
 
 
-def spoken_names(names: Sequence[str]) -> str:
-    """The same for several: the first, and how many there are besides."""
+def display_names(names: Sequence[str]) -> str:
+    """Return the name of the first source and the number of the others, for messages."""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return spoken_name(names[0]) + more
+    return display_name(names[0]) + more
 
 
 def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
-    """The files meant by names of files, folders (searched to the bottom), patterns or "-"."""
+    """Return the file names for names of files, folders (with subfolders), patterns or "-"."""
     given = [sources] if isinstance(sources, str | Path) else sources
     names: list[str] = []
     for source in map(str, given):
-        try:
-            names += _meant_by(source)
-        except OSError as error:  # a name too long to be one, a folder that may not be read
-            raise InputError(f"cannot read {source[:60]!r}: {error.strerror}") from error
+        with os_errors_as_input_errors(f"cannot read {source[:60]!r}"):  # such as a name too long
+            names += _matching_files(source)
     if not names:
         raise InputError("no files were given")
     return list(dict.fromkeys(names))
 
 
-def _meant_by(source: str) -> list[str]:
+def _matching_files(source: str) -> list[str]:
     path = Path(source)
     if not source:
         raise InputError("no such file: ''")
     if source == STANDARD_INPUT:
         return [source]
     if path.is_dir():
-        return _texts_in(path)
+        return _files_in(path)
     if path.exists():
         return [source]
-    if not any(mark in source for mark in "*?["):
+    if not any(wildcard in source for wildcard in "*?["):
         hint = did_you_mean(path.name, (file.name for file in path.parent.glob("*")))
         raise InputError(f"no such file: {source}{hint}")
-    found = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
-    if not (names := sorted(str(file) for file in found if file.is_file())):
+    matches = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    if not (names := sorted(str(file) for file in matches if file.is_file())):
         raise InputError(f"no file matches {source}")
     return names
 
 
-def _texts_in(folder: Path) -> list[str]:
+def _files_in(folder: Path) -> list[str]:
+    """Return all files of a known format below a folder, except hidden ones."""
     names = [
         str(file)
         for file in sorted(folder.rglob("*"))
-        if _suffix(file) in _FORMAT_OF
+        if _suffix(file) in _TEXT_FORMATS
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     ]
     if not names:
-        raise InputError(f"no text in folder {folder}: looked for {', '.join(sorted(_FORMAT_OF))}")
+        suffixes = ", ".join(sorted(_TEXT_FORMATS))
+        raise InputError(f"no text in folder {folder}: looked for {suffixes}")
     return names
 
 
 def _suffix(path: Path) -> str:
+    """Return the suffix in lower case, without .gz."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
 @contextmanager
 def open_source(name: str | Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked if its name ends in .gz; of standard input for "-"."""
-    try:
-        with _opened(str(name)) as stream:
-            yield stream
-    except (OSError, EOFError, zlib.error) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot read {name}: {reason}") from error
+    """Open a file, decompressed if its name ends in .gz, or standard input for "-"."""
+    with os_errors_as_input_errors(f"cannot read {name}"):
+        try:
+            with _open(str(name)) as stream:
+                yield stream
+        except (EOFError, zlib.error) as error:  # damaged gzip
+            raise InputError(f"cannot read {name}: {error}") from error
 
 
-def _opened(name: str) -> AbstractContextManager[IO[bytes]]:
+def _open(name: str) -> AbstractContextManager[IO[bytes]]:
     if name == STANDARD_INPUT:
-        if sys.stdin is None:  # closed by whoever started the program
+        if sys.stdin is None:  # the parent process closed it
             raise InputError("cannot read standard input: it is closed")
         return nullcontext(sys.stdin.buffer)
     if name.endswith(".gz"):

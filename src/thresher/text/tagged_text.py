@@ -1,4 +1,4 @@
-"""A text in which someone marked spans of characters; the same in sentences of words."""
+"""A text with annotated spans of characters, and its sentences with spans of words."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from thresher.text.sentences import Sentence, segment
 
 @dataclass(frozen=True, slots=True)
 class TaggedText:
-    """A text, its spans from left to right, and what each of them was called.
+    """A text with annotated spans from left to right, and a label for each span.
 
-    number: the line or record of its file
+    number: the line or record in its file
     """
 
     text: str
@@ -24,7 +24,7 @@ class TaggedText:
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.spans):
-            raise ValueError(f"one label a span: {len(self.labels)} for {len(self.spans)}")
+            raise ValueError(f"{len(self.labels)} labels for {len(self.spans)} spans")
         for span in self.spans:
             if self.text[span.start : span.end] != span.text:
                 raise ValueError(f"not a span of this text: {span}")
@@ -33,30 +33,31 @@ class TaggedText:
                 raise InputError(f"spans overlap: {left.text!r} and {right.text!r}")
 
     def sentences(self) -> list[TaggedSentence]:
-        """The same in words: a span covers every word that it touches, and ends with a sentence."""
+        """Split the text; a span covers the words it touches and is cut where a sentence ends."""
         starts = [span.start for span in self.spans]
         ends = [span.end for span in self.spans]
         return [
-            self._tagged(
+            self._tag_sentence(
                 sentence,
                 slice(bisect_right(ends, sentence.start), bisect_left(starts, sentence.end)),
             )
             for sentence in segment(self.text)
         ]
 
-    def _tagged(self, sentence: Sentence, within: slice) -> TaggedSentence:
-        touched = list(self._touched(sentence, within))
+    def _tag_sentence(self, sentence: Sentence, within: slice) -> TaggedSentence:
+        """Return the sentence with those of its spans that `within` selects."""
+        word_spans = list(self._word_spans(sentence, within))
         return TaggedSentence(
             sentence.texts,
-            tuple((start, end) for start, end, _ in touched),
-            tuple(label for _, _, label in touched),
+            tuple((start, end) for start, end, _ in word_spans),
+            tuple(label for _, _, label in word_spans),
             line=self.number,
         )
 
-    def _touched(self, sentence: Sentence, within: slice) -> Iterator[tuple[int, int, str]]:
+    def _word_spans(self, sentence: Sentence, within: slice) -> Iterator[tuple[int, int, str]]:
         starts = sentence.starts
         ends = list(map(sentence.end_of, range(len(starts))))
-        done = 0
+        done = 0  # the first word after the spans so far
         for span, label in zip(self.spans[within], self.labels[within], strict=True):
             first = max(done, bisect_right(ends, span.start))
             done = max(first, bisect_left(starts, span.end))

@@ -99,8 +99,8 @@ def test_one_sentence_is_counted_as_one(run, model, tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("Magda\nleft\n", "no column holds tags"),
-        ("", "holds no sentences"),
+        ("Magda\nleft\n", "no column has tags"),
+        ("", "has no sentences"),
         ("Magda\tB-PER\nleft\n", "line 2"),
         ("rain\tO\nfell\tO\n", "gold.conll: cannot evaluate"),
     ],

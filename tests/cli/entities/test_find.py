@@ -12,7 +12,7 @@ from thresher import EntityFinder
 from thresher.bulk.workers import OneFinder
 from thresher.cli.entities.find import OUTPUT_FORMATS
 from thresher.cli.entities.writers import Find
-from thresher.text import read_conll, read_labelled
+from thresher.text import read_annotated, read_conll
 from thresher.text.corpus import Document
 
 TEXT = "In Larvik the boats are counted by Magda. Nobody knew why Elias had left.\n"
@@ -152,7 +152,7 @@ def test_a_labelling_tool_gets_the_same_names(run, notes, model, tmp_path, tool)
     path = tmp_path / "tasks"
     result = run("find", notes, "--to", tool, "--model", model, "-o", path)
     assert (result.status, result.err) == (0, "")
-    [read] = read_labelled(path, format=tool)
+    [read] = read_annotated(path, format=tool)
     assert read.text == "🎉 " + TEXT
     assert [(span.start, span.end, span.text) for span in read.spans] == spans_of(record)
     assert [span.score for span in read.spans] == [span["score"] for span in record["spans"]]

@@ -195,7 +195,7 @@ def test_words_without_spaces_are_told_of_where_no_dictionary_splits_them(
 ):
     notes = []
     progress = SimpleNamespace(note=notes.append)
-    monkeypatch.setattr(fit_beliefs, "knows_words", lambda: dictionary)
+    monkeypatch.setattr(fit_beliefs, "has_word_dictionary", lambda: dictionary)
     fit_beliefs.beliefs_about([["北", "京", "大", "学"]], progress, causal=None)
     assert sum(bool(re.search("every letter is read as a word", note)) for note in notes) == told
     assert len(notes) == told

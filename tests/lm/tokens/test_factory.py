@@ -16,7 +16,7 @@ from thresher.lm.tokens.factory import (
     token_counts,
     tokens_from_json,
 )
-from thresher.text.romanization import romanised
+from thresher.text.romanization import romanize
 
 TEXT = (
     "The cat sat on the mat.\nThe dog — née Bello — sat on the cat!\n\n  ሰላም ለዓለም 😀\t"
@@ -177,7 +177,7 @@ def test_each_sentence_ends_in_a_line_end():
 def test_pairs_within_words_read_any_word(words):
     tokens = learn_tokens("word-pairs", TEXT, vocabulary=280)
     for word, ids in zip(words, tokens.encode_words(words), strict=True):
-        expected = " " + romanised(word.casefold()).encode("utf-8", "replace").decode()
+        expected = " " + romanize(word.casefold()).encode("utf-8", "replace").decode()
         assert tokens.decode(ids) == expected
 
 

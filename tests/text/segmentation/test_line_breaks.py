@@ -1,4 +1,4 @@
-"""Hard-wrapped text is joined again; lists, headings and a sentence a line are not."""
+"""Hard-wrapped lines are joined; list items, headings and one sentence per line are not."""
 
 import textwrap
 
@@ -28,7 +28,7 @@ def test_wrapped_text_has_the_sentences_of_the_text_unwrapped(width):
     assert texts_of(wrapped) == texts_of(plain)
 
 
-def test_a_short_paragraph_takes_the_width_of_its_neighbours():
+def test_a_short_paragraph_uses_the_width_of_the_text():
     short = "She was the well-known and much respected Anna Maria\nHolmberg of Ardmore."
     wrapped = textwrap.fill(PARAGRAPHS[0], 56)
     assert texts_of(f"{wrapped}\n\n{short}")[-1] == short.replace("\n", " ")
@@ -56,7 +56,7 @@ def test_a_line_that_was_not_wrapped_is_a_sentence(lines):
     assert texts_of("\n".join(lines)) == lines
 
 
-def test_headings_and_list_items_inside_wrapped_text_stand_alone():
+def test_headings_and_list_items_inside_wrapped_text_are_not_joined():
     body = textwrap.fill(PARAGRAPHS[0], 60)
     items = "1. Ropes and barrels, counted by the clerks in the long\nsheds\n2. Lanterns"
     found = texts_of(f"CHAPTER I\n{body}\n\n{items}")
@@ -68,7 +68,7 @@ def test_headings_and_list_items_inside_wrapped_text_stand_alone():
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\u2028"])
-def test_every_kind_of_line_end_counts(end):
+def test_all_kinds_of_line_ends_are_recognised(end):
     assert texts_of(f"One item{end}Another item{end}{end}Last") == [
         "One item",
         "Another item",

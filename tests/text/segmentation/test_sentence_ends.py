@@ -1,4 +1,4 @@
-"""Where sentences end; ` | ` marks the ends in each example."""
+"""Ends of sentences, shown as ` | ` in each example."""
 
 import pytest
 
@@ -46,5 +46,5 @@ def test_sentences_end_where_marked(example):
 
 
 @pytest.mark.parametrize("text", ["Is it 1.5 or 2.5? i think 2", "no stop", "...", "?", ". ."])
-def test_the_last_sentence_needs_no_stop(text):
+def test_the_last_sentence_needs_no_full_stop(text):
     assert segment(text)[-1].end == len(text)

@@ -1,4 +1,4 @@
-"""What is one word and what is several; a space in an expected value is a split."""
+"""How chunks are split into words; expected words are separated by spaces."""
 
 import sys
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from thresher.text import segment
 from thresher.text.segmentation import word_pattern
-from thresher.text.segmentation.unspaced_scripts import _splitter, words_of_run
-from thresher.text.segmentation.word_pattern import words_of_chunk
+from thresher.text.segmentation.unspaced_scripts import _splitter, split_unspaced
+from thresher.text.segmentation.word_pattern import split_chunk
 
 WORDS = {
     # clitics, with both apostrophes
@@ -93,22 +93,22 @@ WORDS = {
 
 @pytest.mark.parametrize(("chunk", "words"), WORDS.items())
 def test_a_chunk_is_split_as_in_treebanks(chunk, words):
-    assert " ".join(words_of_chunk(chunk)) == words
+    assert " ".join(split_chunk(chunk)) == words
 
 
 @given(st.text(min_size=1).filter(lambda text: not any(c.isspace() for c in text)))
-def test_the_words_of_a_chunk_make_the_chunk(chunk):
-    assert "".join(words_of_chunk(chunk)) == chunk
-    assert all(words_of_chunk(chunk))
+def test_words_joined_are_the_chunk(chunk):
+    assert "".join(split_chunk(chunk)) == chunk
+    assert all(split_chunk(chunk))
 
 
-def test_a_letter_keeps_its_stop_inside_a_sentence_but_not_at_the_end():
+def test_an_initial_keeps_its_full_stop_except_at_the_end_of_a_sentence():
     words = [word.text for word in segment("J. Smith had a plan B.")[0].words]
     assert words == ["J.", "Smith", "had", "a", "plan", "B", "."]
 
 
-def test_spaced_and_unspaced_scripts_are_told_apart():
-    words = words_of_chunk("我的iPhone15很好")
+def test_spaced_and_unspaced_scripts_are_separated():
+    words = split_chunk("我的iPhone15很好")
     assert "iPhone15" in words
     assert "".join(words) == "我的iPhone15很好"
 
@@ -123,21 +123,21 @@ def without_icu(monkeypatch):
 
 @pytest.mark.usefixtures("without_icu")
 def test_without_a_dictionary_a_grapheme_cluster_is_a_word():
-    assert words_of_run("北京大学") == ["北", "京", "大", "学"]
-    assert words_of_run("ที่นี่") == ["ที่", "นี่"]
+    assert split_unspaced("北京大学") == ["北", "京", "大", "学"]
+    assert split_unspaced("ที่นี่") == ["ที่", "นี่"]
 
 
-def test_with_a_dictionary_words_are_found():
+def test_with_a_dictionary_runs_are_split_into_words():
     pytest.importorskip("icu4py")
     _splitter.cache_clear()
-    assert words_of_run("ผมไปโรงเรียน") == ["ผม", "ไป", "โรงเรียน"]
-    assert words_of_run("北京大学") == ["北京", "大学"]
+    assert split_unspaced("ผมไปโรงเรียน") == ["ผม", "ไป", "โรงเรียน"]
+    assert split_unspaced("北京大学") == ["北京", "大学"]
 
 
-def test_few_chunks_are_remembered_and_forgetting_changes_nothing(monkeypatch):
-    remembered = word_pattern._Remembered()
-    monkeypatch.setattr(word_pattern, "_MOST_REMEMBERED", 2)
+def test_the_cache_is_bounded_and_does_not_change_results(monkeypatch):
+    cache = word_pattern._Cache()
+    monkeypatch.setattr(word_pattern, "_MAX_CACHED_CHUNKS", 2)
     chunks = ["don't", "Curie's", "U.S.", "x" * 41, "don't", "(Rome)"]
-    assert [remembered[chunk] for chunk in chunks] == list(map(word_pattern._words, chunks))
-    assert 0 < len(remembered) <= 2
-    assert "x" * 41 not in remembered
+    assert [cache[chunk] for chunk in chunks] == list(map(word_pattern._split, chunks))
+    assert 0 < len(cache) <= 2
+    assert "x" * 41 not in cache

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from thresher.text import read_conll, read_labelled
+from thresher.text import read_annotated, read_conll
 
 TEXT = (
     "🎉👩‍🔬 Marie Curie moved to Paris. Nobody knew why Albert Einstein had left Marie Curie alone."
@@ -127,7 +127,7 @@ def test_downloads_contain_the_shown_entities(visit, finder, tmp_path):
     found = [" ".join(each.words[a:b]) for each in tagged for a, b in each.spans]
     assert found == span_texts(spans)
     for name in ("Label Studio", "Prodigy", "doccano"):
-        [read] = read_labelled(downloaded(name), format=name.lower().replace(" ", "-"))
+        [read] = read_annotated(downloaded(name), format=name.lower().replace(" ", "-"))
         assert (read.text, span_texts(read.spans)) == (TEXT, span_texts(spans))
 
 

@@ -9,7 +9,7 @@ import thresher
 from thresher.cli.option_values import given
 from thresher.cli.word_files import word_list
 from thresher.errors import InputError
-from thresher.text.segmentation.unspaced_scripts import knows_words
+from thresher.text.segmentation.unspaced_scripts import has_word_dictionary
 
 if TYPE_CHECKING:
     from thresher import PriorKnowledge
@@ -99,7 +99,7 @@ def beliefs_about(
         progress.note(
             f"{writing}: capitals tell of words that have them, burstiness tells of the others"
         )
-    if writing.is_unspaced and not knows_words():
+    if writing.is_unspaced and not has_word_dictionary():
         progress.note(
             "words of this script have no spaces between them: every letter is read as a word; "
             "pip install 'thresher[unspaced]' brings dictionaries"

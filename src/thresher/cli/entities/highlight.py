@@ -9,7 +9,7 @@ from rich.text import Text
 
 from thresher.bulk.chunks import Found
 from thresher.text.annotations import Span
-from thresher.text.sources import spoken_name
+from thresher.text.sources import display_name
 
 # From this score on, this shade: black on cream to orange reads well on dark and on light.
 SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d"))
@@ -58,7 +58,7 @@ def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Tex
 
 def heading(source: str) -> Rule:
     """The name of a source, above its texts."""
-    return Rule(Text(safe(spoken_name(source)), "bold"), align="left", style="dim")
+    return Rule(Text(safe(display_name(source)), "bold"), align="left", style="dim")
 
 
 def _footing(entities: int, *, coloured: bool) -> Text:

@@ -10,12 +10,12 @@ from thresher.cli.entities.highlight import highlighted
 from thresher.text.corpus import Document
 from thresher.text.formats.conll import to_conll, to_iob2
 from thresher.text.formats.doccano import to_doccano
-from thresher.text.formats.html import Shown, to_html
+from thresher.text.formats.html import HtmlDocument, to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
 from thresher.text.records import JsonObject
-from thresher.text.sources import spoken_name
+from thresher.text.sources import display_name
 
 if TYPE_CHECKING:
     from thresher.entities.finding.scored_text import ScoredSentence
@@ -104,14 +104,14 @@ class Find:
         return forms[form]()
 
 
-def _under_their_sources(found: Iterable[Found]) -> Iterator[Shown]:
+def _under_their_sources(found: Iterable[Found]) -> Iterator[HtmlDocument]:
     source = None
     for document, spans in found:
         if document.source == source:
             yield document.text, spans
         else:
             source = document.source
-            yield document.text, spans, spoken_name(source)
+            yield document.text, spans, display_name(source)
 
 
 def _place(document: Document) -> JsonObject:

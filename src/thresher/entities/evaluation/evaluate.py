@@ -15,9 +15,9 @@ from thresher.entities.evaluation.metrics import (
 from thresher.entities.finding.text_finder import TextFinder
 from thresher.errors import InputError
 from thresher.text.annotations import TaggedSentence
+from thresher.text.formats.annotation_tools import read_annotated
 from thresher.text.formats.conll import read_conll
-from thresher.text.formats.labelling_tools import read_labelled
-from thresher.text.sources import find_sources, spoken_names
+from thresher.text.sources import display_names, find_sources
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,13 @@ class GoldTexts:
         if format == "conll":
             texts = [list(read_conll(name)) for name in names]
         else:
-            files = (read_labelled(name, format=format) for name in names)
+            files = (read_annotated(name, format=format) for name in names)
             texts = [text.sentences() for file in files for text in file]
         gold = cls(texts)
         if not gold.sentences:
-            raise InputError(f"no text in {spoken_names(names)} is labelled")
+            raise InputError(f"no text in {display_names(names)} is labelled")
         if not any(sentence.spans for sentence in gold.sentences):
-            raise InputError(f"no entity is labelled in {spoken_names(names)}: cannot evaluate")
+            raise InputError(f"no entity is labelled in {display_names(names)}: cannot evaluate")
         return gold
 
     @property

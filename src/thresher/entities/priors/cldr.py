@@ -5,7 +5,7 @@ word are taken: of "Côte d'Ivoire" and "British Virgin Islands" no single word 
 """
 
 from thresher.errors import InputError
-from thresher.text.segmentation.word_pattern import words_of_chunk
+from thresher.text.segmentation.word_pattern import split_chunk
 
 
 def cldr_names(locale: str) -> frozenset[str]:
@@ -31,4 +31,4 @@ def _is_place(code: str) -> bool:
 
 
 def _is_one_word(name: str) -> bool:
-    return len(name) > 1 and " " not in name and words_of_chunk(name) == (name,)
+    return len(name) > 1 and " " not in name and split_chunk(name) == (name,)

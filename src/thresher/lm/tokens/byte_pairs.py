@@ -8,7 +8,7 @@ import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from thresher.lm.tokens.tokenizer import Ids, Tokens, encodable, words_of
-from thresher.text.romanization import is_mixed, romanised
+from thresher.text.romanization import has_mixed_scripts, romanize
 from thresher.text.sentences import segment
 
 _MOST_KNOWN = 1 << 18  # words whose tokens are kept in mind
@@ -53,7 +53,7 @@ class WordPairs(BytePairs):
     Every word is read by itself, a space before it, and every sentence ends in a line end: the
     tokens of a word are the same whatever stands beside it and however it is written.
 
-    spelt: letters that stand for syllables are spelt out (`romanised`), as they are where a text
+    spelt: letters that stand for syllables are spelt out (`romanize`), as they are where a text
     has other letters too
     """
 
@@ -68,7 +68,7 @@ class WordPairs(BytePairs):
     @classmethod
     def learn(cls, text: str, vocabulary: int) -> "WordPairs":
         """At most that many tokens; pairs seen only once are not joined."""
-        spelt = is_mixed(text)
+        spelt = has_mixed_scripts(text)
         words = (_readable(word, spelt=spelt) for word in words_of(text))
         return cls(_joined(words, vocabulary, whole=True), spelt=spelt)
 
@@ -121,7 +121,7 @@ def _joined(pieces: Iterable[str], vocabulary: int, *, whole: bool) -> Tokenizer
 def _readable(word: str, *, spelt: bool) -> str:
     """A word in no case, perhaps spelt out, with a space before it."""
     folded = word.casefold()
-    return " " + encodable(romanised(folded) if spelt else folded)
+    return " " + encodable(romanize(folded) if spelt else folded)
 
 
 def _lines(text: str) -> Iterable[str]:

@@ -1,1 +1,1 @@
-"""Annotations as others write them: one module a format."""
+"""Read and write annotations; one module per format."""

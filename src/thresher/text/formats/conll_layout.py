@@ -1,4 +1,4 @@
-"""Where the word and its tag stand in a CoNLL-like line, read off the first lines of a file."""
+"""Detect the columns of words and tags in a CoNLL-like file from its first lines."""
 
 import re
 from collections import Counter
@@ -16,10 +16,11 @@ _RANGE = re.compile(r"\d+[-.]\d+")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where things are in a line; columns count from 0.
+    """The columns of a line, counted from 0.
 
-    tag: None where a file has words alone
-    indexed: the first column numbers the words of a sentence
+    columns: number of columns
+    word, tag: columns of the word and its tag; tag is None if the file has only words
+    indexed: True if the first column numbers the words of a sentence
     """
 
     separator: str
@@ -29,35 +30,35 @@ class Layout:
     indexed: bool = False
 
     def cells(self, line: str) -> list[str]:
-        """The columns of a line."""
+        """Split a line into its columns."""
         return _cells(line, self.separator)
 
     def has_tag(self, cells: Sequence[str]) -> bool:
-        """Whether these columns have a tag where it belongs, or none is expected."""
+        """Return True if the column of tags has a valid tag, or the file has no tags."""
         return self.tag is None or (
             len(cells) == self.columns and TAG.fullmatch(cells[self.tag]) is not None
         )
 
     def is_range(self, cells: Sequence[str]) -> bool:
-        """Whether this is no word of its own, but CoNLL-U's "3-4" or "8.1"."""
+        """Return True if the row is a multiword range or empty node of CoNLL-U ("3-4", "8.1")."""
         return self.indexed and _is_range(cells)
 
 
 def detect_layout(lines: Sequence[str], *, name: str = "the file") -> Layout:
-    """The layout that most of the lines agree on.
+    """Return the layout that most of the lines have.
 
-    Of several columns of tags the last one counts, or the first one where words are numbered.
+    Of several columns of tags the last one is used, or the first one if words are numbered.
     """
     sentences = _sentences(lines)
     if not sentences:
-        raise InputError(f"{name} holds no sentences")
+        raise InputError(f"{name} has no sentences")
     separator = "\t" if any("\t" in line for sentence in sentences for line in sentence) else " "
     cells = [[_cells(line, separator) for line in sentence] for sentence in sentences]
     numbered = all(_is_numbered(sentence) for sentence in cells)
     words = [row for sentence in cells for row in sentence if not (numbered and _is_range(row))]
     columns = Counter(len(row) for row in words).most_common(1)[0][0]
     rows = [row for row in words if len(row) == columns]
-    tags = [column for column in range(columns) if _mostly_tags(rows, column)]
+    tags = [column for column in range(columns) if _is_tag_column(rows, column)]
     later = [column for column in tags if column > 1]
     if numbered and columns > 1 and (later or 1 not in tags):
         return Layout(separator, columns, word=1, tag=min(later, default=None), indexed=True)
@@ -67,7 +68,7 @@ def detect_layout(lines: Sequence[str], *, name: str = "the file") -> Layout:
 
 
 def _sentences(lines: Sequence[str]) -> list[list[str]]:
-    """Lines by sentence, leaving out all that may be comments, unless nothing else is there."""
+    """Group lines by sentence, without lines that may be comments if other lines remain."""
     for comment in ("#", "# "):
         content = [line for line in lines if not line.startswith((comment, DOCUMENT))]
         groups = groupby(content, key=lambda line: not line or line.isspace())
@@ -77,7 +78,7 @@ def _sentences(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _is_numbered(sentence: Sequence[Sequence[str]]) -> bool:
-    """Whether the first column numbers the words, from 0 or from 1."""
+    """Return True if the first column numbers the words from 0 or 1."""
     numbers = [row[0] for row in sentence if not _is_range(row)]
     return any(numbers == [str(start + i) for i in range(len(numbers))] for start in (0, 1))
 
@@ -86,11 +87,11 @@ def _is_range(row: Sequence[str]) -> bool:
     return _RANGE.fullmatch(row[0]) is not None
 
 
-def _mostly_tags(rows: Sequence[Sequence[str]], column: int) -> bool:
+def _is_tag_column(rows: Sequence[Sequence[str]], column: int) -> bool:
     return sum(TAG.fullmatch(row[column]) is not None for row in rows) >= 0.9 * len(rows)
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    # Not `line.split()`: a no-break space may be part of a word, or one.
+    # Not `line.split()`: a no-break space may be part of a word, or a word.
     cells = line.split(separator)
     return cells if separator == "\t" else [cell for cell in cells if cell]

@@ -1,64 +1,64 @@
-"""doccano's examples: a line of JSON each, `{"text": …, "label": [[start, end, "ENT"], …]}`.
+"""Read and write doccano's examples: JSON lines `{"text": …, "label": [[start, end, "ENT"], …]}`.
 
-doccano counts places as its page does, in UTF-16 code units, and knows no scores; they are written
-beside the labels, where doccano keeps them as metadata.
+doccano counts offsets in UTF-16 code units and has no scores; these are written to a field of
+their own, which doccano keeps as metadata.
 """
 
 from collections.abc import Iterable, Sequence
 
 from thresher.errors import InputError
 from thresher.text.annotations import Span
-from thresher.text.formats.jsonl import DIGITS
-from thresher.text.formats.span_checks import Mark, marked_text
-from thresher.text.formats.tags import LABEL
+from thresher.text.formats.jsonl import SCORE_DIGITS
+from thresher.text.formats.span_checks import UncheckedSpan, checked_text
+from thresher.text.formats.tags import ENTITY_LABEL
 from thresher.text.records import JsonObject, text_field, to_json_line
 from thresher.text.tagged_text import TaggedText
 from thresher.text.utf16 import from_utf16, utf16_offsets
 
 
 def to_doccano(
-    text: str, spans: Iterable[Span], *, label: str = LABEL, about: JsonObject | None = None
+    text: str, spans: Iterable[Span], *, label: str = ENTITY_LABEL, about: JsonObject | None = None
 ) -> str:
-    """An example and its line break; doccano shows `about` as metadata."""
-    place = utf16_offsets(text)
-    placed = [(place[s.start], place[s.end], round(s.score, DIGITS)) for s in spans]
+    """Return an example as a line of JSON; doccano shows the fields of `about` as metadata."""
+    offsets = utf16_offsets(text)
+    rows = [(offsets[s.start], offsets[s.end], round(s.score, SCORE_DIGITS)) for s in spans]
     example = {
         "text": text,
-        "label": [[start, end, label] for start, end, _ in placed],
-        "scores": [[start, end, score] for start, end, score in placed],
+        "label": [[start, end, label] for start, end, _ in rows],
+        "scores": [[start, end, score] for start, end, score in rows],
     }
     return to_json_line({**(about or {}), **example})
 
 
-def from_doccano(content: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText:
-    """An example with its labels, whether written by us, by old versions of doccano or by new.
+def from_doccano(values: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText:
+    """Read an example with its labels, from any version of doccano or from `to_doccano`.
 
-    A label whose place has a score keeps it; what a person marked is certain.
+    A label without a score for its offsets was made by a person and gets the score 1.
     """
-    text = text_field(content, field)
-    place = utf16_offsets(text)
-    scores = {(start, end): score for start, end, score in _rows(content.get("scores", []))}
-    marks = [
-        Mark(
-            from_utf16(place, start),
-            from_utf16(place, end),
+    text = text_field(values, field)
+    offsets = utf16_offsets(text)
+    scores = {(start, end): score for start, end, score in _rows(values.get("scores", []))}
+    spans = [
+        UncheckedSpan(
+            from_utf16(offsets, start),
+            from_utf16(offsets, end),
             label,
             scores.get((start, end), 1.0),
         )
-        for start, end, label in _labels(content)
+        for start, end, label in _labels(values)
     ]
-    return marked_text(text, marks, number=number)
+    return checked_text(text, spans, number=number)
 
 
-def _labels(content: JsonObject) -> Sequence[tuple[int, int, object]]:
+def _labels(values: JsonObject) -> Sequence[tuple[int, int, object]]:
     for name in ("label", "labels", "entities"):
-        if content.get(name):
-            return _rows(content[name])
+        if values.get(name):
+            return _rows(values[name])
     return []
 
 
 def _rows(rows: object) -> Sequence[tuple[int, int, object]]:
-    """Triples, or what a project with relations has in their place."""
+    """Return triples; projects with relations have objects with three fields instead."""
     try:
         triples = [
             (row["start_offset"], row["end_offset"], row["label"])
@@ -70,4 +70,4 @@ def _rows(rows: object) -> Sequence[tuple[int, int, object]]:
             return triples
     except (KeyError, TypeError, ValueError):
         pass
-    raise InputError("its labels are not lists of start, end and name")
+    raise InputError("labels must be lists of start, end and name")

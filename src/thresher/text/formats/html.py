@@ -1,4 +1,4 @@
-"""Texts with their spans highlighted, as one HTML page that needs no other file."""
+"""Write texts with highlighted spans as one self-contained HTML page."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,36 +30,36 @@ mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
 """
 _FOOT = "</body>\n</html>\n"
 
-# HTML can hold neither control characters nor half a surrogate pair, not even escaped.
+# HTML cannot contain control characters or lone surrogates, not even escaped.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-Shown = tuple[str, Sequence[Span]] | tuple[str, Sequence[Span], str]
+HtmlDocument = tuple[str, Sequence[Span]] | tuple[str, Sequence[Span], str]
 
 
-def to_html(documents: Iterable[Shown], *, title: str = "Entities") -> Iterator[str]:
-    """The pieces of a page: a paragraph a text, each span the brighter the higher its score.
+def to_html(documents: Iterable[HtmlDocument], *, title: str = "Entities") -> Iterator[str]:
+    """Yield the parts of a page: one paragraph per text; spans with a high score are brighter.
 
-    documents: texts with their spans, and a heading where there is something to say above one
+    documents: (text, spans) or (text, spans, heading)
     """
-    yield _HEAD.format(title=_safe(title))
+    yield _HEAD.format(title=_escape(title))
     for text, spans, *headings in documents:
-        above = "".join(f"<h2>{_safe(heading)}</h2>\n" for heading in headings)
-        yield f'{above}<p dir="auto">{"".join(_highlighted(text, spans))}</p>\n'
+        above = "".join(f"<h2>{_escape(heading)}</h2>\n" for heading in headings)
+        yield f'{above}<p dir="auto">{"".join(_highlight(text, spans))}</p>\n'
     yield _FOOT
 
 
-def _highlighted(text: str, spans: Sequence[Span]) -> Iterator[str]:
-    done = 0
+def _highlight(text: str, spans: Sequence[Span]) -> Iterator[str]:
+    end = 0  # of the previous span
     for span in sorted(spans, key=lambda span: span.start):
-        if span.start < done or text[span.start : span.end] != span.text:
-            raise ValueError(f"not a span of this text, or one that overlaps another: {span}")
-        yield _safe(text[done : span.start])
+        if span.start < end or text[span.start : span.end] != span.text:
+            raise ValueError(f"not a span of this text, or it overlaps another span: {span}")
+        yield _escape(text[end : span.start])
         score = f"{span.score:.2f}"
-        yield f'<mark style="--score:{score}" title="{score}">{_safe(span.text)}</mark>'
-        done = span.end
-    yield _safe(text[done:])
+        yield f'<mark style="--score:{score}" title="{score}">{_escape(span.text)}</mark>'
+        end = span.end
+    yield _escape(text[end:])
 
 
-def _safe(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(_FORBIDDEN.sub("\ufffd", text))

@@ -1,7 +1,7 @@
-"""Prodigy's tasks: a line of JSON each, with the words that an annotator selects.
+"""Read and write Prodigy's tasks: JSON lines with a text, its words and its spans.
 
-Places count characters, as ours do. Words are written too, since Prodigy would otherwise split the
-text by rules of its own and refuse spans that end within its words.
+Offsets are in characters. The words are written, too, because Prodigy would otherwise split the
+text by its own rules and refuse spans that end inside its words.
 """
 
 from bisect import bisect_left, bisect_right
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from thresher.errors import InputError
 from thresher.text.annotations import Span
-from thresher.text.formats.jsonl import DIGITS
-from thresher.text.formats.span_checks import Mark, marked_text
-from thresher.text.formats.tags import LABEL
+from thresher.text.formats.jsonl import SCORE_DIGITS
+from thresher.text.formats.span_checks import UncheckedSpan, checked_text
+from thresher.text.formats.tags import ENTITY_LABEL
 from thresher.text.records import JsonObject, text_field, to_json_line
 from thresher.text.sentences import Sentence, Word, segment
 from thresher.text.tagged_text import TaggedText
@@ -22,15 +22,15 @@ def to_prodigy(
     spans: Iterable[Span],
     *,
     sentences: Sequence[Sentence] | None = None,
-    label: str = LABEL,
+    label: str = ENTITY_LABEL,
     about: JsonObject | None = None,
 ) -> str:
-    """A task and its line break; `about` is shown beside the text.
+    """Return a task as a line of JSON; Prodigy shows the fields of `about` beside the text.
 
-    sentences: how the text is split; by default as `segment` does
+    sentences: by default those that `segment` finds
     """
-    split = segment(text) if sentences is None else sentences
-    words = [word for sentence in split for word in sentence.words]
+    sentences = segment(text) if sentences is None else sentences
+    words = [word for sentence in sentences for word in sentence.words]
     task = {
         "text": text,
         "tokens": [_token(text, word, number) for number, word in enumerate(words)],
@@ -45,24 +45,26 @@ def _token(text: str, word: Word, number: int) -> JsonObject:
 
 
 def _span(span: Span, words: Sequence[Word], label: str) -> JsonObject:
-    """Prodigy counts the last word in."""
+    """Return a span as Prodigy writes it; `token_end` is the index of its last word."""
     return {
         "start": span.start,
         "end": span.end,
         "token_start": bisect_right(words, span.start, key=lambda word: word.end),
         "token_end": bisect_left(words, span.end, key=lambda word: word.start) - 1,
         "label": label,
-        "score": round(span.score, DIGITS),
+        "score": round(span.score, SCORE_DIGITS),
     }
 
 
-def from_prodigy(content: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText | None:
-    """A task with its spans; None if the annotator rejected or passed over it."""
-    if content.get("answer", "accept") != "accept":
+def from_prodigy(values: JsonObject, *, field: str = "text", number: int = 1) -> TaggedText | None:
+    """Read a task with its spans; None if the annotator rejected or ignored it."""
+    if values.get("answer", "accept") != "accept":
         return None
-    spans = content.get("spans") or []
+    spans = values.get("spans") or []
     try:
-        marks = [Mark(s["start"], s["end"], s["label"], s.get("score", 1.0)) for s in spans]
+        marks = [
+            UncheckedSpan(s["start"], s["end"], s["label"], s.get("score", 1.0)) for s in spans
+        ]
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError("its spans are not lists of start, end and label") from error
-    return marked_text(text_field(content, field), marks, number=number)
+        raise InputError("spans must be objects with start, end and label") from error
+    return checked_text(text_field(values, field), marks, number=number)

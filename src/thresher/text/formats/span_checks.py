@@ -1,4 +1,4 @@
-"""What others have marked in a text, checked and put in order."""
+"""Check spans that were read from a file."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -8,8 +8,8 @@ from thresher.text.annotations import Span
 from thresher.text.tagged_text import TaggedText
 
 
-class Mark(NamedTuple):
-    """A span as it was read, with nothing checked yet."""
+class UncheckedSpan(NamedTuple):
+    """A span as it is in a file; its values may have any type."""
 
     start: Any
     end: Any
@@ -17,9 +17,9 @@ class Mark(NamedTuple):
     score: Any = 1.0
 
 
-def marked_text(text: str, marks: Iterable[Mark], *, number: int) -> TaggedText:
-    """The text with those spans; a mark that does not lie in it is refused."""
-    pairs = sorted(((_span(text, mark), str(mark.label)) for mark in marks), key=_place)
+def checked_text(text: str, spans: Iterable[UncheckedSpan], *, number: int) -> TaggedText:
+    """Return the text with its spans in order; raise InputError for a span outside of it."""
+    pairs = sorted(((_check(text, span), str(span.label)) for span in spans), key=_offsets)
     return TaggedText(
         text,
         tuple(span for span, _ in pairs),
@@ -28,15 +28,15 @@ def marked_text(text: str, marks: Iterable[Mark], *, number: int) -> TaggedText:
     )
 
 
-def _place(pair: tuple[Span, str]) -> tuple[int, int]:
+def _offsets(pair: tuple[Span, str]) -> tuple[int, int]:
     span, _ = pair
     return span.start, span.end
 
 
-def _span(text: str, mark: Mark) -> Span:
-    start, end, score = mark.start, mark.end, mark.score
+def _check(text: str, span: UncheckedSpan) -> Span:
+    start, end, score = span.start, span.end, span.score
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
-        raise InputError(f"span {start}:{end} does not lie in its text of {len(text)} characters")
+        raise InputError(f"span {start}:{end} is not inside its text of {len(text)} characters")
     if not isinstance(score, int | float) or not 0 <= score <= 1:
-        raise InputError(f"the score of span {start}:{end} is {score!r}, not from 0 to 1")
+        raise InputError(f"the score of span {start}:{end} must be between 0 and 1, got {score!r}")
     return Span(start, end, text[start:end], float(score))

@@ -1,32 +1,32 @@
-"""Tags on words to spans of words, and back.
+"""Convert tags of words to spans of words, and back.
 
-One reading serves IO, IOB1, IOB2, BIOES and BILOU alike, that of the CoNLL scorer and of seqeval:
-a span goes on while the tag says "inside" (I, or its end E/L) and the kind stays the same.
+IO, IOB1, IOB2, BIOES and BILOU tags are decoded by the same rule as in the CoNLL scorer and in
+seqeval: a span continues while the tag is "inside" (I, E or L) and its label stays the same.
 """
 
 import re
 from collections.abc import Sequence
 
-LABEL = "ENT"  # what every entity is called, since no kinds are known
+ENTITY_LABEL = "ENT"  # label of all entities, because their kinds are not known
 
 TAG = re.compile(r"O|[BIESLU](?:-(?P<label>.*))?", re.DOTALL)
 
-_BEGINS = frozenset("BSU")  # a span starts here whatever came before
-_ENDS = frozenset("ESLU")  # and none goes on after these
+_BEGINS = frozenset("BSU")  # a span always starts here
+_ENDS = frozenset("ESLU")  # a span always ends here
 _OUTSIDE = "O"
 
 
 def decode_tags(tags: Sequence[str]) -> tuple[tuple[tuple[int, int], ...], tuple[str, ...]]:
-    """The spans (start, end) of a sentence's tags, and their labels."""
+    """Return the spans (start, end) of a sentence's tags, and their labels."""
     spans: list[tuple[int, int]] = []
     labels: list[str] = []
     previous = _OUTSIDE
-    for place, tag in enumerate(tags):
+    for index, tag in enumerate(tags):
         if tag != _OUTSIDE:
             if _continues(previous, tag):
-                spans[-1] = spans[-1][0], place + 1
+                spans[-1] = spans[-1][0], index + 1
             else:
-                spans.append((place, place + 1))
+                spans.append((index, index + 1))
                 labels.append(tag[2:])
         previous = tag
     return tuple(spans), tuple(labels)
@@ -42,7 +42,7 @@ def _continues(previous: str, tag: str) -> bool:
 
 
 def encode_tags(spans: Sequence[tuple[int, int]], length: int, *, label: str) -> list[str]:
-    """IOB2 tags of a sentence of `length` words."""
+    """Return the IOB2 tags of a sentence of `length` words."""
     tags = [_OUTSIDE] * length
     for start, end in spans:
         tags[start:end] = [f"B-{label}"] + [f"I-{label}"] * (end - start - 1)

@@ -1,7 +1,7 @@
-"""Where sentences end inside a passage: terminators, closing quotes, abbreviations.
+"""Find the ends of sentences in a passage: terminators, closing quotes, abbreviations.
 
-Unicode's own classes say what ends a sentence in any script; a full stop also needs a look at the
-word before it and the word after it.
+Unicode classes define the characters that end a sentence in any script. Whether a full stop does
+depends on the words before and after it.
 """
 
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import regex
 
 from thresher.text.segmentation.abbreviations import ANYWHERE, BEFORE_NUMBER, INSIDE, OPENERS
-from thresher.text.segmentation.unspaced_scripts import LETTERS as UNSPACED
+from thresher.text.segmentation.unspaced_scripts import UNSPACED_LETTERS
 
-# `SB=ST` holds "!", "?" and the terminators of all scripts (。 ؟ । ።), `SB=AT` the full stops,
-# `SB=CL` quotes and brackets; ፡፡ is how ። is typed. Beside "!" and "?" the first need no space
-# after them. A quote between two spaces after a stop closes, as in « Oui. » .
+# `SB=ST` contains "!", "?" and the terminators of all scripts (。 ؟ । ።), `SB=AT` the full stops,
+# `SB=CL` quotes and brackets; ። is often typed as ፡፡. All of `SB=ST` but "!" and "?" need no space
+# after them. A quote between two spaces after a full stop is a closing one, as in « Oui. » .
 _STOP = regex.compile(
     rf"""
     (?<! [.…!?] ) (?: \G | (?<! [.…!?] [ ] ) | (?! \. ) )  # of ". . ." only the first begins one
@@ -21,7 +21,7 @@ _STOP = regex.compile(
       | (?P<stop> [!?\p{{SB=AT}}…]++ (?: [ ] \. [!?\p{{SB=AT}}…]*+ )*+ )
         (?P<close> [\p{{SB=CL}}--\p{{Ps}}]*+ (?: [ \u00a0\u202f] [\p{{Pe}}\p{{Pf}}"'] (?= \s ) )?+ )
         (?: \p{{Cf}}*+ \s++
-          | (?= [{UNSPACED}] )
+          | (?= [{UNSPACED_LETTERS}] )
           | (?<= \p{{Ll}}{{2}} [.!?] ) (?<! [/@] \S{{0,60}} | www\. )   # a forgotten space,
             (?= \p{{Lu}} \p{{Ll}} [^\s/@]{{0,60}}+ (?: \s | $ ) )         # not in an address
         )
@@ -43,17 +43,17 @@ _ENUMERATOR = regex.compile(r"\d{1,3}|[IVXLC]+|\p{L}")
 
 
 def sentence_spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The sentences of `text[start:end]` as (start, end), in order, without a gap."""
+    """Split `text[start:end]` into sentences (start, end), in order and without gaps."""
     for match in _STOP.finditer(text, start, end):
-        here = match.end()
-        if here < end and (match["sure"] or _ends(text, start, match, end)):
-            yield start, here
-            start = here
+        boundary = match.end()
+        if boundary < end and (match["sure"] or _ends_sentence(text, start, match, end)):
+            yield start, boundary
+            start = boundary
     yield start, end
 
 
-def _ends(text: str, start: int, match: regex.Match[str], end: int) -> bool:
-    """Whether the sentence that began at `start` ends with this stop."""
+def _ends_sentence(text: str, start: int, match: regex.Match[str], end: int) -> bool:
+    """Return True if the sentence that begins at `start` ends at this match of `_STOP`."""
     stop = match["stop"]
     after = _AFTER.match(text, match.end(), end)
     if after["mark"]:
@@ -67,11 +67,11 @@ def _ends(text: str, start: int, match: regex.Match[str], end: int) -> bool:
         return True
     if before.start() == start and _ENUMERATOR.fullmatch(before[0]):
         return False  # "1. Introduction"
-    return _separates(before[0], after["word"])
+    return _full_stop_ends_sentence(before[0], after["word"])
 
 
-def _separates(before: str, after: str) -> bool:
-    """Whether a full stop between these two words ends a sentence."""
+def _full_stop_ends_sentence(before: str, after: str) -> bool:
+    """Return True if a full stop between these two words ends a sentence."""
     key = before.lower()
     if key in INSIDE or (key in BEFORE_NUMBER and after[:1].isdigit()):
         return False
@@ -82,5 +82,5 @@ def _separates(before: str, after: str) -> bool:
 
 
 def _is_short_word(letter: str, capital: bool) -> bool:
-    """Whether a single letter is a word: "I", or a small one before a capital (many in Yorùbá)."""
+    """Return True for "I", and for a lower-case letter before a capital (a word in Yorùbá)."""
     return letter == "I" or (capital and len(letter) == 1 and letter.islower())

@@ -1,7 +1,7 @@
-"""Words of scripts that put no space between them: Han, kana, Thai, Lao, Khmer, Burmese.
+"""Split words of scripts without spaces: Han, kana, Thai, Lao, Khmer, Burmese.
 
-This is the one place that knows of a dictionary. With `icu4py` installed a run of such letters is
-split by ICU's dictionaries; without it every grapheme cluster is a word of its own.
+If `icu4py` is installed, a run of such letters is split by ICU's dictionaries; otherwise every
+grapheme cluster becomes a word.
 """
 
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from importlib.util import find_spec
 
 import regex
 
-# `LB=SA` is Unicode's own class of the South-East Asian scripts that need a dictionary. The
-# prolonged sound mark belongs to no single script.
-LETTERS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{LB=SA}\u30fc\uff70"
+# `LB=SA` is Unicode's class of the South-East Asian scripts that need a dictionary. The prolonged
+# sound marks (U+30FC, U+FF70) are used by several scripts and have to be listed.
+UNSPACED_LETTERS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{LB=SA}\u30fc\uff70"
 
 
-def words_of_run(run: str) -> list[str]:
-    """The words of a run of unspaced letters, in order: `"".join(words_of_run(run)) == run`."""
+def split_unspaced(run: str) -> list[str]:
+    """Split a run of unspaced letters into words: `"".join(split_unspaced(run)) == run`."""
     return _splitter()(run)
 
 
-def knows_words() -> bool:
-    """Whether such runs are split by a dictionary, and not into grapheme clusters."""
+def has_word_dictionary() -> bool:
+    """Return True if runs are split by a dictionary, not into grapheme clusters."""
     return find_spec("icu4py") is not None
 
 

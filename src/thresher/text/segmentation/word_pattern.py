@@ -1,11 +1,11 @@
-"""What a word looks like: one pattern over Unicode properties, in the conventions of treebanks.
+"""Split text without white space into words, with one pattern and the conventions of treebanks.
 
     Curie's → Curie 's        don't → do n't        Jean-Paul → Jean - Paul
     Mr. U.S. e.g. J.          1,234.56  10:30  3.5 %        ... -- one word each
     https://a.b/c  a@b.org  @handle  #tag  👩‍🔬 one word each
 
-White space never lies inside a word, so a chunk between two spaces is split without a look at its
-neighbours, and the answer is remembered: few chunks are new, and equal words share one string.
+Words do not contain white space, so each chunk between two spaces is split on its own and the
+result is cached: most chunks occur many times, and equal words share one string.
 """
 
 from collections.abc import Callable
@@ -13,24 +13,24 @@ from collections.abc import Callable
 import regex
 
 from thresher.text.segmentation.abbreviations import ANYWHERE, INSIDE
-from thresher.text.segmentation.unspaced_scripts import LETTERS as UNSPACED
-from thresher.text.segmentation.unspaced_scripts import words_of_run
+from thresher.text.segmentation.unspaced_scripts import UNSPACED_LETTERS, split_unspaced
 
-LONGEST = 500  # characters; beyond it (encoded data, a stuck key) a word is cut in pieces
-_LONGEST_REMEMBERED, _MOST_REMEMBERED = 40, 1 << 16  # characters of a chunk, chunks
+MAX_WORD_LENGTH = 500  # characters; longer words (such as encoded data) are cut in pieces
+_MAX_CACHED_LENGTH = 40  # characters of a chunk
+_MAX_CACHED_CHUNKS = 1 << 16
 
-# Letters, marks, digits and "_" of spaced scripts, and invisible characters (a soft hyphen, a mark
-# of direction, a zero-width space), which go with the letters they touch.
-_LETTER = rf"[\w\p{{Cf}}--[{UNSPACED}]]"
+# Letters, marks, digits and "_" of spaced scripts, and invisible characters (soft hyphen, direction
+# mark, zero-width space), which belong to the letters beside them.
+_LETTER = rf"[\w\p{{Cf}}--[{UNSPACED_LETTERS}]]"
 _CLITIC = r"['’](?i:s|m|d|re|ve|ll)(?!\w)"
-_PATH = r"""[^\s<>"“”]*[^\s<>"“”.,;:!?'’)\]}*]"""  # the stop after an address is not part of it
+_PATH = r"""[^\s<>"“”]*[^\s<>"“”.,;:!?'’)\]}*]"""  # without punctuation after the address
 
-# Tried in order at the first character that belongs to no word yet, the common ones first. Repeats
-# are possessive or bounded, so the time is linear in the chunk.
+# Alternatives are tried in order, so the most common come first. Repetitions are possessive or
+# bounded, so the time is linear in the length of the chunk.
 _WORD = regex.compile(
     rf"""
       (?!\d) {_LETTER}++ (?! [\w.:'’@/+\-] )                  # letters that nothing can extend
-    | (?P<unspaced> [{UNSPACED}]++ )
+    | (?P<unspaced> [{UNSPACED_LETTERS}]++ )
     | [@\#] [\p{{L}}_] \w*+
     | (?<= [\w.] ) {_CLITIC}
     | (?= \p{{Extended_Pictographic}} ) \X | \p{{RI}}{{1,2}}+     # an emoji, a flag
@@ -54,30 +54,30 @@ _WORD = regex.compile(
 )
 
 
-def _words(chunk: str) -> tuple[str, ...]:
+def _split(chunk: str) -> tuple[str, ...]:
     words: list[str] = []
     for match in _WORD.finditer(chunk):
         word = match.group()
         if match.lastgroup == "unspaced":
-            words += words_of_run(word)
-        elif len(word) > LONGEST:
-            words += (word[i : i + LONGEST] for i in range(0, len(word), LONGEST))
+            words += split_unspaced(word)
+        elif len(word) > MAX_WORD_LENGTH:
+            words += (word[i : i + MAX_WORD_LENGTH] for i in range(0, len(word), MAX_WORD_LENGTH))
         else:
             words.append(word)
     return tuple(words)
 
 
-class _Remembered(dict[str, tuple[str, ...]]):
-    """The words of chunks; all are forgotten when there would be too many."""
+class _Cache(dict[str, tuple[str, ...]]):
+    """The words of each chunk; the cache is cleared when it is full."""
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
-        words = _words(chunk)
-        if len(chunk) <= _LONGEST_REMEMBERED:
-            if len(self) >= _MOST_REMEMBERED:
+        words = _split(chunk)
+        if len(chunk) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_CHUNKS:
                 self.clear()
             self[chunk] = words
         return words
 
 
-words_of_chunk: Callable[[str], tuple[str, ...]] = _Remembered().__getitem__
-"""The words of a piece of text without white space: `"".join(words_of_chunk(c)) == c`."""
+split_chunk: Callable[[str], tuple[str, ...]] = _Cache().__getitem__
+"""Split a chunk of text without white space into words: `"".join(split_chunk(c)) == c`."""

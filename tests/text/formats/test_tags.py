@@ -1,4 +1,4 @@
-"""Tags to spans, against seqeval's reading of the same tags."""
+"""Decoded tags equal those of seqeval."""
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ def test_spans_and_labels_are_those_of_seqeval(sequence):
 
 
 @given(st.lists(tags))
-def test_bilou_is_bioes_under_other_names(sequence):
+def test_bilou_is_bioes_with_other_letters(sequence):
     renamed = [tag.replace("E-", "L-").replace("S-", "U-") for tag in sequence]
     assert decode_tags(renamed) == decode_tags(sequence)
 
@@ -36,12 +36,12 @@ def test_bilou_is_bioes_under_other_names(sequence):
         ([], ()),
     ],
 )
-def test_each_scheme_is_read(sequence, spans):
+def test_each_scheme_is_decoded(sequence, spans):
     assert decode_tags(sequence)[0] == spans
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4))))
-def test_encoding_is_undone_by_decoding(gaps_and_lengths):
+def test_decoding_reverses_encoding(gaps_and_lengths):
     spans, at = [], 0
     for gap, length in gaps_and_lengths:
         spans.append((at + gap, at + gap + length))
@@ -51,5 +51,5 @@ def test_encoding_is_undone_by_decoding(gaps_and_lengths):
 
 
 @pytest.mark.parametrize("word", ["", "o", "B_PER", "NNP", "-X-", "Ox", "b-per"])
-def test_other_strings_are_no_tags(word):
+def test_other_strings_are_not_tags(word):
     assert not TAG.fullmatch(word)

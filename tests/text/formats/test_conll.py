@@ -1,4 +1,4 @@
-"""CoNLL-like files in the layouts that people have."""
+"""CoNLL-like files in many layouts."""
 
 import pytest
 from hypothesis import given
@@ -64,20 +64,20 @@ def test_labels_and_lines_are_kept():
     assert (second.labels, second.line) == (("LOC",), 11)
 
 
-def test_odd_characters_stay_in_words():
+def test_unusual_characters_stay_in_words():
     (sentence,) = parsed("10\u00a0000\tO\n\u00a0\tO\nwatched\u200bwas\tO\n#tag\tO\n\u2028\tO\n")
     assert sentence.words == ("10\u00a0000", "\u00a0", "watched\u200bwas", "#tag", "\u2028")
 
 
-def test_words_alone_will_do_where_tags_are_not_needed():
+def test_files_without_tags_are_read_if_tags_are_not_needed():
     assert parsed("Marie\nleft\n\nso\n", need_tags=False)[0].words == ("Marie", "left")
     assert parsed("Marie NNP\nleft VBD\n", need_tags=False)[0].words == ("Marie", "left")
     assert parsed("1\tMarie\t_\n2\tleft\t_\n", need_tags=False)[0].words == ("Marie", "left")
-    with pytest.raises(InputError, match=r"gold.conll: no column holds tags"):
+    with pytest.raises(InputError, match=r"gold.conll: no column has tags"):
         parsed("Marie NNP\nleft VBD\n")
 
 
-def test_a_stated_layout_is_obeyed():
+def test_a_given_layout_is_used():
     layout = Layout(" ", columns=3, word=0, tag=1)
     (sentence,) = parsed("Marie B-PER O\nleft O B-ORG\n", layout=layout)
     assert sentence.spans == ((0, 1),)
@@ -86,12 +86,12 @@ def test_a_stated_layout_is_obeyed():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a O\nb O\nc x O\n", r"gold.conll line 3: 3 columns where the file has 2: 'c x O'"),
-        ("a\tO\nb\tO\nc\n", r"gold.conll line 3: 1 columns where the file has 2: 'c'"),
+        ("a O\nb O\nc x O\n", r"gold.conll line 3: 3 columns, but the file has 2: 'c x O'"),
+        ("a\tO\nb\tO\nc\n", r"gold.conll line 3: 1 columns, but the file has 2: 'c'"),
         ("a\tO\n" * 19 + "b\tPER\n", r"gold.conll line 20: no tag .*'b\\tPER'"),
         ("a\tO\n\tO\n", r"gold.conll line 2: the word is empty"),
-        ("", r"gold.conll holds no sentences"),
-        ("# only\n\n-DOCSTART- O\n", r"gold.conll holds no sentences"),
+        ("", r"gold.conll has no sentences"),
+        ("# only\n\n-DOCSTART- O\n", r"gold.conll has no sentences"),
     ],
 )
 def test_errors_name_the_line_and_the_rule(text, message):
@@ -99,7 +99,7 @@ def test_errors_name_the_line_and_the_rule(text, message):
         parsed(text)
 
 
-def test_bytes_that_are_not_utf_8_are_refused_by_line():
+def test_invalid_utf_8_is_reported_with_its_line():
     with pytest.raises(InputError, match=r"gold.conll line 2: not valid UTF-8"):
         list(parse_conll([b"a O\n", b"\xff O\n"], name="gold.conll"))
 
@@ -139,19 +139,19 @@ def test_what_is_written_is_read_back(sentences):
         assert [(sentence.words, sentence.spans) for sentence in read] == expected
 
 
-def test_a_sentence_is_written_a_word_a_line():
+def test_a_sentence_is_written_one_word_per_line():
     text = to_conll(["Marie", "Curie", "left"], [(0, 2)], [0.91234, 1, 0])
     assert text == "Marie\tB-ENT\t0.9123\nCurie\tI-ENT\t1.0000\nleft\tO\t0.0000\n\n"
 
 
 @pytest.mark.parametrize("word", ["", "a\tb", "a\nb"])
-def test_a_word_that_would_break_the_file_is_not_written(word):
-    with pytest.raises(InputError, match="no tab or line break"):
+def test_words_with_tabs_or_line_breaks_are_refused(word):
+    with pytest.raises(InputError, match="tabs or line breaks"):
         to_conll([word], [], [0.5])
 
 
-def test_spans_beyond_the_sentence_are_not_written():
-    with pytest.raises(ValueError, match="does not lie in a sentence of 1 words"):
+def test_spans_outside_the_sentence_are_refused():
+    with pytest.raises(ValueError, match="is not inside a sentence of 1 words"):
         to_conll(["a"], [(0, 2)], [0.5])
 
 
@@ -164,6 +164,6 @@ def test_spans_beyond_the_sentence_are_not_written():
         (("a", "b"), ((0, 2), (1, 2)), ("x", "y")),
     ],
 )
-def test_a_tagged_sentence_checks_itself(words, spans, labels):
-    with pytest.raises(ValueError, match=r"sentence has words|one label a span|in order and apart"):
+def test_an_inconsistent_tagged_sentence_is_refused(words, spans, labels):
+    with pytest.raises(ValueError, match=r"must have words|labels for|in order and not overlap"):
         TaggedSentence(words, spans, labels)

@@ -1,44 +1,47 @@
-"""Texts that people labelled in Prodigy, doccano or Label Studio."""
+"""Read texts that were annotated in Prodigy, doccano or Label Studio."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
+from thresher.text.choices import GoldFormat
 from thresher.text.formats.doccano import from_doccano
 from thresher.text.formats.label_studio import from_label_studio
 from thresher.text.formats.prodigy import from_prodigy
 from thresher.text.records import json_records
 from thresher.text.sources import open_source
 from thresher.text.tagged_text import TaggedText
+from thresher.validation import require_choice
 
 TOOLS: dict[str, Callable[..., TaggedText | None]] = {
-    "prodigy": from_prodigy,
-    "doccano": from_doccano,
-    "label-studio": from_label_studio,
+    GoldFormat.PRODIGY: from_prodigy,
+    GoldFormat.DOCCANO: from_doccano,
+    GoldFormat.LABEL_STUDIO: from_label_studio,
 }
 
 
-def read_labelled(
+def read_annotated(
     path: str | Path,
     *,
     format: str,  # noqa: A002
     field: str = "text",
     on_problem: WarningHandler | None = None,
 ) -> Iterator[TaggedText]:
-    """The texts of a file with what was marked in them; those without an answer are left out.
+    """Read the texts of a file with their annotated spans; texts without annotation are skipped.
 
     format: prodigy, doccano or label-studio
-    on_problem: told of each record that had to be passed over; without it the first one raises
+    field: the field that contains the text
+    on_problem: called with one line of text for each record that is skipped because it cannot be
+        read; without it the first one raises InputError
     """
-    if format not in TOOLS:
-        raise InputError(f"unknown format {format!r}; choose from {', '.join(sorted(TOOLS))}")
-    report = on_problem or raise_input_error
+    require_choice("format", format, TOOLS)
+    on_problem = on_problem or raise_input_error
     with open_source(path) as stream:
-        for record in json_records(stream, name=str(path), on_problem=report):
+        for record in json_records(stream, name=str(path), on_problem=on_problem):
             try:
                 text = TOOLS[format](record.values, field=field, number=record.number)
             except InputError as error:
-                report(f"{record.location}: {error}")
+                on_problem(f"{record.location}: {error}")
             else:
                 if text is not None:
                     yield text

@@ -1,4 +1,4 @@
-"""Files for Prodigy, doccano, Label Studio and readers of IOB2: written, and read back."""
+"""Files for Prodigy, doccano, Label Studio and IOB2 are written and read back."""
 
 import json
 import time
@@ -12,8 +12,8 @@ from thresher.errors import InputError
 from thresher.text import (
     Span,
     TaggedText,
+    read_annotated,
     read_conll,
-    read_labelled,
     read_texts,
     segment,
     to_doccano,
@@ -63,7 +63,7 @@ def written(tool: str, text: str, spans: list[Span]) -> str:
 def read_back(folder: Path, tool: str, content: str | bytes, **options) -> list[TaggedText]:
     path = folder / "file"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_labelled(path, format=tool, **options))
+    return list(read_annotated(path, format=tool, **options))
 
 
 TOOLS = ["prodigy", "doccano", "label-studio"]
@@ -87,7 +87,7 @@ def test_any_text_is_read_back(tool, given_text, tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
-def test_prodigy_gets_words_whose_places_are_true(kind):
+def test_prodigy_gets_words_with_correct_offsets(kind):
     text, names = AWKWARD[kind]
     task = json.loads(written("prodigy", text, placed(text, names)))
     tokens = task["tokens"]
@@ -113,7 +113,7 @@ def test_prodigy_knows_where_white_space_follows():
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
-def test_doccano_counts_as_javascript_does(kind):
+def test_doccano_offsets_are_utf16(kind):
     text, names = AWKWARD[kind]
     example = json.loads(written("doccano", text, placed(text, names)))
     units = text.encode("utf-16-le")
@@ -123,7 +123,7 @@ def test_doccano_counts_as_javascript_does(kind):
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
-def test_label_studio_counts_characters(kind):
+def test_label_studio_offsets_are_characters(kind):
     text, names = AWKWARD[kind]
     [task] = json.loads(written("label-studio", text, placed(text, names)))
     characters = list(task["data"]["text"])
@@ -145,7 +145,7 @@ def test_label_studio_gets_one_array(count):
 
 
 @pytest.mark.parametrize("kind", AWKWARD)
-def test_iob2_keeps_every_word_and_so_every_place(kind, tmp_path):
+def test_iob2_keeps_every_word(kind, tmp_path):
     """Words hold all but white space: put back in the text, their spans lie where they lay."""
     text, names = AWKWARD[kind]
     spans = placed(text, names)
@@ -167,7 +167,7 @@ def test_iob2_keeps_every_word_and_so_every_place(kind, tmp_path):
         assert found == [(span.start, span.end) for span in spans]
 
 
-def test_a_span_covers_every_word_it_touches_and_ends_with_its_sentence():
+def test_a_span_covers_every_word_it_touches_and_is_cut_at_sentence_ends():
     text = "Anna-Lena left. Oslo is far."
     spans = (Span(2, 6, "na-L", 1), Span(10, 20, "left. Oslo", 1))
     first, second = TaggedText(text, spans, ("PER", "X"), number=7).sentences()
@@ -178,7 +178,7 @@ def test_a_span_covers_every_word_it_touches_and_ends_with_its_sentence():
     assert (first.labels, second.labels, first.line) == (("PER", "X"), ("X",), 7)
 
 
-def test_a_long_text_with_many_spans_takes_time_by_its_length_alone():
+def test_tagging_time_is_linear_in_the_length():
     def seconds(count):
         text = "Marie left Paris. " * count
         spans = [Span(18 * i, 18 * i + 5, "Marie", 1) for i in range(count)]
@@ -239,7 +239,7 @@ EXPORTS = {
 
 @pytest.mark.parametrize("kind", EXPORTS)
 @pytest.mark.parametrize("form", ["lines", "array"])
-def test_what_the_tools_export_is_read(kind, form, tmp_path):
+def test_exports_of_the_tools_are_read(kind, form, tmp_path):
     tool, record = EXPORTS[kind]
     content = json.dumps(record) + "\n"
     content = "\n" + content if form == "lines" else f"\ufeff [{content}]"
@@ -257,7 +257,7 @@ def test_what_the_tools_export_is_read(kind, form, tmp_path):
         ("label-studio", {"data": {"text": TEXT}, "annotations": [{"was_cancelled": True}]}),
     ],
 )
-def test_a_text_without_an_answer_is_left_out(tool, record, tmp_path):
+def test_texts_without_annotation_are_skipped(tool, record, tmp_path):
     assert read_back(tmp_path, tool, json.dumps(record)) == []
 
 
@@ -270,23 +270,23 @@ def test_a_text_without_an_answer_is_left_out(tool, record, tmp_path):
         (
             "prodigy",
             {"text": "abc", "spans": [{"start": 1, "end": 9, "label": "X"}]},
-            "span 1:9 does not lie in its text of 3 characters",
+            "span 1:9 is not inside its text of 3 characters",
         ),
         (
             "prodigy",
             {"text": "abc", "spans": [{"start": 1, "end": 2, "label": "X", "score": "high"}]},
-            "the score of span 1:2 is 'high', not from 0 to 1",
+            "the score of span 1:2 must be between 0 and 1, got 'high'",
         ),
         ("doccano", {"text": "a", "label": ["PER"]}, "start, end and name"),
         ("doccano", {"text": "a", "label": [[0.5, 1, "X"]]}, "start, end and name"),
-        ("doccano", {"text": "😀", "label": [[1, 2, "X"]]}, "within one of its characters"),
-        ("doccano", {"text": "a", "label": [[0, 5, "X"]]}, "place 5 lies beyond the text"),
+        ("doccano", {"text": "😀", "label": [[1, 2, "X"]]}, "inside one of its characters"),
+        ("doccano", {"text": "a", "label": [[0, 5, "X"]]}, "UTF-16 offset 5 is beyond the text"),
         (
             "doccano",
             {"text": "abc", "label": [[0, 2, "X"], [1, 3, "Y"]]},
             "spans overlap: 'ab' and 'bc'",
         ),
-        ("label-studio", {"text": "a"}, "not a task of Label Studio"),
+        ("label-studio", {"text": "a"}, "not a Label Studio task"),
         (
             "label-studio",
             {"data": {"text": "a"}, "predictions": [{"result": [{"value": {"labels": []}}]}]},
@@ -301,7 +301,7 @@ def test_a_text_without_an_answer_is_left_out(tool, record, tmp_path):
         ),
     ],
 )
-def test_a_record_that_makes_no_sense_is_told_and_the_rest_is_read(tool, record, told, tmp_path):
+def test_an_invalid_record_is_reported_and_the_rest_is_read(tool, record, told, tmp_path):
     good = EXPORTS[next(kind for kind, (name, _) in EXPORTS.items() if name == tool)][1]
     content = f"{json.dumps(record)}\n[1]\n{{oops\n{json.dumps(good)}\n"
     problems: list[str] = []
@@ -318,17 +318,17 @@ def test_a_record_that_makes_no_sense_is_told_and_the_rest_is_read(tool, record,
 
 
 @pytest.mark.parametrize("content", [b"[", b"[\xff]", b"[" * 100_000])
-def test_half_an_array_is_told(content, tmp_path):
+def test_an_incomplete_array_is_refused(content, tmp_path):
     with pytest.raises(InputError, match="neither a JSON array nor JSON lines"):
         read_back(tmp_path, "label-studio", content)
 
 
-def test_a_tool_that_is_not_known_is_told(tmp_path):
-    with pytest.raises(InputError, match="unknown format 'prodgy'; choose from doccano, label"):
+def test_an_unknown_tool_is_refused(tmp_path):
+    with pytest.raises(InputError, match="unknown `format` 'prodgy'; choose from prodigy, doccano"):
         read_back(tmp_path, "prodgy", "")
 
 
-def test_the_texts_of_tasks_can_be_read_alone(tmp_path):
+def test_read_texts_reads_the_texts_of_tasks(tmp_path):
     path = tmp_path / "tasks.json"
     path.write_text('[{"data": {"body": "Oslo"}}, {"data": {}}]', encoding="utf-8")
     problems: list[str] = []
@@ -338,7 +338,7 @@ def test_the_texts_of_tasks_can_be_read_alone(tmp_path):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_places_in_utf16_are_those_of_the_encoder(text):
+def test_utf16_offsets_equal_those_of_the_codec(text):
     offsets = utf16_offsets(text)
     expected = [len(text[:i].encode("utf-16-le")) // 2 for i in range(len(text) + 1)]
     assert list(offsets) == expected
@@ -346,8 +346,8 @@ def test_places_in_utf16_are_those_of_the_encoder(text):
 
 
 @pytest.mark.parametrize("place", [-1, 2, 4])
-def test_a_place_that_is_none_is_refused(place):
-    with pytest.raises(InputError, match=f"place {place} lies beyond the text or within"):
+def test_an_invalid_utf16_offset_is_refused(place):
+    with pytest.raises(InputError, match=f"UTF-16 offset {place} is beyond the text or inside"):
         from_utf16(utf16_offsets("a😀"), place)
 
 
@@ -355,9 +355,9 @@ def test_a_place_that_is_none_is_refused(place):
     ("spans", "labels", "told"),
     [
         ((Span(0, 2, "xy", 1),), ("A",), "not a span of this text"),
-        ((Span(0, 2, "Os", 1),), (), "one label a span"),
+        ((Span(0, 2, "Os", 1),), (), "0 labels for 1 spans"),
     ],
 )
-def test_a_tagged_text_checks_itself(spans, labels, told):
+def test_an_inconsistent_tagged_text_is_refused(spans, labels, told):
     with pytest.raises(ValueError, match=told):
         TaggedText("Oslo", spans, labels)

@@ -1,4 +1,4 @@
-"""`segment` as a whole: offsets that are always true, whatever the text."""
+"""Words and sentences of any text have correct offsets."""
 
 import time
 from itertools import pairwise
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from thresher.errors import InputError
 from thresher.text import Sentence, Word, segment
-from thresher.text.segmentation.word_pattern import LONGEST
-from thresher.text.sentences import MOST_WORDS
+from thresher.text.segmentation.word_pattern import MAX_WORD_LENGTH
+from thresher.text.sentences import MAX_SENTENCE_WORDS
 
 AWKWARD = [
     "👩‍🔬", "👍🏽", "🇫🇷", "🇫", "1️⃣", "\u200d", "\ufe0f", "e\u0301", "\u0301", "שלום", "سلام؟",
@@ -30,14 +30,14 @@ anything = (
 @given(anything)
 @example("".join(AWKWARD))
 @example("\u0600 x")
-def test_every_visible_character_lies_in_exactly_one_word(text):
+def test_every_visible_character_is_in_exactly_one_word(text):
     covered = [0] * len(text)
     for sentence in segment(text):
         for word in sentence.words:
             assert text[word.start : word.end] == word.text
             assert not any(character.isspace() for character in word.text)
-            for place in range(word.start, word.end):
-                covered[place] += 1
+            for index in range(word.start, word.end):
+                covered[index] += 1
     assert covered == [0 if character.isspace() else 1 for character in text]
 
 
@@ -45,13 +45,13 @@ def test_every_visible_character_lies_in_exactly_one_word(text):
 @given(anything)
 def test_sentences_are_in_order_and_not_too_long(text):
     sentences = segment(text)
-    assert all(len(sentence.words) <= MOST_WORDS for sentence in sentences)
+    assert all(len(sentence.words) <= MAX_SENTENCE_WORDS for sentence in sentences)
     assert all(a.end <= b.start for a, b in pairwise(sentences))
 
 
 @given(st.text(alphabet="ab .\n'’-U", max_size=80))
 @settings(deadline=None)
-def test_line_ends_of_two_characters_change_offsets_alone(text):
+def test_windows_line_ends_change_only_offsets(text):
     unix, windows = segment(text), segment(text.replace("\n", "\r\n"))
     assert [[w.text for w in s.words] for s in unix] == [[w.text for w in s.words] for s in windows]
 
@@ -61,14 +61,20 @@ def test_a_blank_text_has_no_sentences(text):
     assert segment(text) == []
 
 
-def test_a_sentence_without_end_is_cut_between_words():
-    sentences = segment("word " * (2 * MOST_WORDS + 3))
-    assert [len(sentence.words) for sentence in sentences] == [MOST_WORDS, MOST_WORDS, 3]
+def test_a_long_sentence_is_cut_between_words():
+    sentences = segment("word " * (2 * MAX_SENTENCE_WORDS + 3))
+    assert [len(sentence.words) for sentence in sentences] == [
+        MAX_SENTENCE_WORDS,
+        MAX_SENTENCE_WORDS,
+        3,
+    ]
 
 
-def test_a_word_without_end_is_cut():
-    words = [word for sentence in segment("x" * (2 * LONGEST + 1)) for word in sentence.words]
-    assert [len(word.text) for word in words] == [LONGEST, LONGEST, 1]
+def test_a_long_word_is_cut():
+    words = [
+        word for sentence in segment("x" * (2 * MAX_WORD_LENGTH + 1)) for word in sentence.words
+    ]
+    assert [len(word.text) for word in words] == [MAX_WORD_LENGTH, MAX_WORD_LENGTH, 1]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +82,7 @@ def test_a_word_without_end_is_cut():
     ["a", "a.", "aa.Ba", ".", '."', "http://", "a@", "a-", "🇫", "👩‍🔬", "\u0301", "我", "(", ". -",
      "n't", "www.", "a.b/", ".\u200b", "a\n", "\n", "- ", "1,", "\x00", ". "],
 )  # fmt: skip
-def test_time_grows_with_the_length_alone(piece):
+def test_time_is_linear_in_the_length(piece):
     def once(length):
         start = time.process_time()
         segment(piece * (length // len(piece)))
@@ -89,17 +95,17 @@ def test_time_grows_with_the_length_alone(piece):
 
 
 class TestWord:
-    def test_holds_its_place(self):
+    def test_has_text_and_offsets(self):
         word = Word("Curie", 6, 11)
         assert (word.text, word.start, word.end) == ("Curie", 6, 11)
 
-    @pytest.mark.parametrize("place", [(0, 4), (-1, 4), (5, 0), (3, 3)])
-    def test_cannot_lie_where_its_text_does_not_fit(self, place):
-        with pytest.raises(ValueError, match="a word must cover its text"):
-            Word("Curie", *place)
+    @pytest.mark.parametrize("offsets", [(0, 4), (-1, 4), (5, 0), (3, 3)])
+    def test_offsets_that_do_not_fit_the_text_are_refused(self, offsets):
+        with pytest.raises(ValueError, match="does not fit its text"):
+            Word("Curie", *offsets)
 
     def test_cannot_be_empty(self):
-        with pytest.raises(ValueError, match="a word must cover its text"):
+        with pytest.raises(ValueError, match="does not fit its text"):
             Word("", 0, 0)
 
     def test_cannot_be_changed(self):
@@ -108,7 +114,7 @@ class TestWord:
 
 
 class TestSentence:
-    def test_knows_its_ends(self):
+    def test_has_a_start_and_an_end(self):
         sentence = segment("  Marie left.  ")[0]
         assert (sentence.start, sentence.end) == (2, 13)
 
@@ -119,18 +125,18 @@ class TestSentence:
     @pytest.mark.parametrize(
         ("texts", "starts"), [(("a", ""), (0, 1)), (("a",), ()), (("a",), (-1,))]
     )
-    def test_has_a_place_for_every_word_and_no_empty_one(self, texts, starts):
-        with pytest.raises(ValueError, match=r"a sentence has|words and where they start"):
+    def test_needs_an_offset_for_every_word_and_no_empty_word(self, texts, starts):
+        with pytest.raises(ValueError, match=r"none may be empty|one offset each"):
             Sentence(texts, starts)
 
-    def test_cannot_hold_overlapping_words(self):
-        with pytest.raises(ValueError, match="in order and apart"):
+    def test_words_must_not_overlap(self):
+        with pytest.raises(ValueError, match="must not overlap"):
             Sentence(("ab", "b"), (0, 1))
 
 
-class TestWordsThatAreAlreadySplit:
+class TestFromWords:
     @given(st.lists(st.text(min_size=1), min_size=1))
-    def test_offsets_are_into_the_words_joined_by_spaces(self, words):
+    def test_offsets_refer_to_the_words_joined_by_spaces(self, words):
         sentence = Sentence.from_words(words)
         text = " ".join(words)
         assert [text[word.start : word.end] for word in sentence.words] == words
@@ -139,10 +145,10 @@ class TestWordsThatAreAlreadySplit:
         words = ["10\u00a0000", "New York", "\u00a0"]
         assert [word.text for word in Sentence.from_words(words).words] == words
 
-    def test_an_empty_word_is_refused_by_its_number(self):
+    def test_an_empty_word_is_refused(self):
         with pytest.raises(InputError, match="word 2 of a sentence is empty"):
             Sentence.from_words(["Marie", "", "left"])
 
     def test_no_words_are_refused(self):
-        with pytest.raises(InputError, match="without words"):
+        with pytest.raises(InputError, match="has no words"):
             Sentence.from_words([])
