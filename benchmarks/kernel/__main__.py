@@ -120,8 +120,8 @@ def survival(case: Case) -> Row:
     """How the survivors of a margin of 4 are spread over rows, and how rows were treated."""
     found = recorded_statistics(case.input, case.weight, case.target, margin=4.0)
     return {
-        "mean": found.mean_share,
-        "median": found.median_share,
+        "mean": found.mean_fraction,
+        "median": found.median_fraction,
         "held": {str(share): found.held_by_heaviest(share) for share in (0.02, 0.05, 0.1, 0.2)},
         "rows": {"full": found.full, "dense": found.full + found.heavy, "all": len(case.target)},
         "gathered": found.gathered,

@@ -34,7 +34,7 @@ GRID: dict[str, list[Any]] = {
     "reduction": ["mean", "sum", "none"],
     "margin": [0.5, 2.0, 4.0, 16.0, math.inf],
 }
-PLANS = [Plan(), Plan(columns=512, recorded_share=0.3, light_share=0.05)]
+PLANS = [Plan(), Plan(columns=512, recorded_fraction=0.3, light_fraction=0.05)]
 ROUNDING = 2**-21  # of a logit of about 10 in float32, as a share of it
 TOLERANCE = {torch.bfloat16: 2e-3, torch.float16: 5e-4, torch.float32: 1e-5}
 

@@ -1,4 +1,4 @@
-"""What the margin loss from hidden states and its statistics are given, on every path to them."""
+"""Argument checks of the margin loss from hidden states and of its statistics."""
 
 import math
 from functools import partial
@@ -39,31 +39,35 @@ WRONG = [
     ({"input": torch.ones(1, 7, 5)}, ValueError, r"got \(1, 7, 5\) and \(11, 5\)"),
     ({"weight": torch.ones(5)}, ValueError, r"got \(7, 5\) and \(5,\)"),
     ({"weight": torch.ones(11, 4)}, ValueError, r"got \(7, 5\) and \(11, 4\)"),
-    ({"weight": torch.ones(0, 5)}, ValueError, r"not be empty, got \(0, 5\)"),
+    ({"weight": torch.ones(0, 5)}, ValueError, r"not be empty, got shape \(0, 5\)"),
     ({"input": torch.ones(7, 5).long()}, TypeError, r"got torch\.int64 and torch\.float32"),
     ({"weight": torch.ones(11, 5).cfloat()}, TypeError, "floating-point.*complex64"),
-    ({"target": torch.arange(3)}, ValueError, r"target must be \(7,\).*got \(3,\)"),
-    ({"target": torch.arange(8)}, ValueError, r"target must be \(7,\).*got \(8,\)"),
-    ({"target": torch.arange(7)[:, None]}, ValueError, r"target must be \(7,\).*got \(7, 1\)"),
+    ({"target": torch.arange(3)}, ValueError, r"`target` must be \(7,\).*got \(3,\)"),
+    ({"target": torch.arange(8)}, ValueError, r"`target` must be \(7,\).*got \(8,\)"),
+    ({"target": torch.arange(7)[:, None]}, ValueError, r"`target` must be \(7,\).*got \(7, 1\)"),
     ({"target": torch.arange(7.0)}, TypeError, r"class indices.*got torch\.float32"),
     ({"target": torch.ones(7).bool()}, TypeError, r"class indices.*got torch\.bool"),
     ({"target": torch.ones(7).byte()}, TypeError, r"class indices.*got torch\.uint8"),
     (
         {"target": torch.full((7,), 11)},
         IndexError,
-        r"\[0, 11\) or be the ignore_index -100, got 11",
+        r"\[0, 11\) or be the `ignore_index` -100, got 11",
     ),
     ({"target": torch.full((7,), -1)}, IndexError, r"\[0, 11\) or .*, got -1"),
-    ({"target": torch.full((7,), -100), "ignore_index": 3}, IndexError, "ignore_index 3, got -100"),
-    ({"bias": torch.ones(1)}, ValueError, r"bias must be \(11,\).*got \(1,\)"),
-    ({"bias": torch.ones(22)}, ValueError, r"bias must be \(11,\).*got \(22,\)"),
-    ({"margin": -1.0}, ValueError, "margin must be at least 0.*got -1.0"),
-    ({"margin": math.nan}, ValueError, "margin must be at least 0.*got nan"),
-    ({"margin": torch.full((7,), -2.0)}, ValueError, "every margin must be at least 0.*got -2.0"),
+    (
+        {"target": torch.full((7,), -100), "ignore_index": 3},
+        IndexError,
+        "`ignore_index` 3, got -100",
+    ),
+    ({"bias": torch.ones(1)}, ValueError, r"`bias` must be \(11,\).*got \(1,\)"),
+    ({"bias": torch.ones(22)}, ValueError, r"`bias` must be \(11,\).*got \(22,\)"),
+    ({"margin": -1.0}, ValueError, r"`margin` must be at least 0.*got -1.0"),
+    ({"margin": math.nan}, ValueError, r"`margin` must be at least 0.*got nan"),
+    ({"margin": torch.full((7,), -2.0)}, ValueError, "every `margin` must be at least 0.*got -2.0"),
     ({"margin": torch.ones(5)}, ValueError, r"target's shape \(7,\), got shape \(5,\)"),
-    ({"temperature": 0.0}, ValueError, "temperature must be positive and finite, got 0.0"),
-    ({"softcap": 0.0}, ValueError, "softcap must be positive and finite, or None, got 0.0"),
-    ({"softcap": -2.0}, ValueError, "softcap must be .*, got -2.0"),
+    ({"temperature": 0.0}, ValueError, r"`temperature` must be positive and finite, got 0.0"),
+    ({"softcap": 0.0}, ValueError, r"`softcap` must be positive and finite, or None, got 0.0"),
+    ({"softcap": -2.0}, ValueError, r"`softcap` must be .*, got -2.0"),
 ]
 
 
@@ -77,7 +81,7 @@ def test_wrong_arguments_are_named_with_what_is_allowed(path, changed, error, me
 @pytest.mark.parametrize("path", STATISTICS)
 def test_no_position_is_left_out_where_few_are_taken_at_a_time(path, monkeypatch):
     monkeypatch.setattr(statistics, "TILE_ELEMENTS", 1)
-    with pytest.raises(ValueError, match=r"target must be \(7,\).*got \(3,\)"):
+    with pytest.raises(ValueError, match=r"`target` must be \(7,\).*got \(3,\)"):
         STATISTICS[path](**given(target=torch.arange(3)))
 
 

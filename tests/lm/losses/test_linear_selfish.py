@@ -6,7 +6,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from thresher.lm.losses.kernels import chunked
-from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy, little_to_do
+from thresher.lm.losses.linear_selfish import is_small, linear_selfish_cross_entropy
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
 MARGINS = [0.0, 0.5, 2.0, math.inf, "rows"]
@@ -244,9 +244,9 @@ def test_no_positions_all_ignored_and_a_vocabulary_of_one():
 
 
 def test_errors_say_what_is_allowed():
-    """Of what only the loss is given; for the rest see `test_linear_arguments`."""
+    """Of what only the loss is given; for the rest see `test_argument_checks`."""
     hidden, weight, _, target, _, _ = random_case()
-    with pytest.raises(ValueError, match=r"class_weight must be \(11,\)"):
+    with pytest.raises(ValueError, match=r"`class_weight` must be \(11,\)"):
         linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, class_weight=weight[0])
     with pytest.raises(ValueError, match="'none', 'mean' or 'sum'"):
         linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, reduction="average")
@@ -263,4 +263,4 @@ def test_plain_torch_is_left_what_it_was_measured_to_be_faster_at(
 ):
     """On a GPU, ms of kernels and of plain torch: 5.4 and 3.2; 6.4 and 13.5; 5.5 and 9.8."""
     hidden = torch.empty(positions, width, device="meta")
-    assert little_to_do(hidden, torch.empty(vocabulary, width, device="meta")) == little
+    assert is_small(hidden, torch.empty(vocabulary, width, device="meta")) == little

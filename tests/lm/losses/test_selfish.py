@@ -307,14 +307,14 @@ def test_its_own_options_are_checked():
     with pytest.raises(TypeError, match="class indices"):
         selfish_cross_entropy(GOOD, GOOD.softmax(1), margin=2.0)
     for margin in (-1.0, math.nan, torch.tensor([1.0, -2.0, 0.0])):
-        with pytest.raises(ValueError, match="margin must be at least 0"):
+        with pytest.raises(ValueError, match="`margin` must be at least 0"):
             selfish_cross_entropy(GOOD, TARGET, margin=margin)
     with pytest.raises(ValueError, match=r"shape \(3,\), got shape \(5,\)"):
         selfish_cross_entropy(GOOD, TARGET, margin=torch.ones(5))
     for temperature in (0.0, -1.0, math.inf, math.nan):
-        with pytest.raises(ValueError, match="temperature must be positive"):
+        with pytest.raises(ValueError, match="`temperature` must be positive"):
             selfish_cross_entropy(GOOD, TARGET, margin=1.0, temperature=temperature)
-    with pytest.raises(ValueError, match="softcap must be positive"):
+    with pytest.raises(ValueError, match="`softcap` must be positive"):
         selfish_cross_entropy(GOOD, TARGET, margin=1.0, softcap=0.0)
 
 

@@ -82,19 +82,19 @@ def test_shares_are_those_of_the_counts():
     logits = torch.tensor([[0.0, 0, 0, 0], [0, -9, -9, -9], [0, 0, -9, -9]])
     measured = selfish_statistics(logits, torch.zeros(3).long(), margin=1.0)
     assert measured.survivors.tolist() == [4, 1, 2]
-    assert measured.mean_share == pytest.approx(7 / 12)
-    assert measured.median_share == pytest.approx(2 / 4)
+    assert measured.mean_fraction == pytest.approx(7 / 12)
+    assert measured.median_fraction == pytest.approx(2 / 4)
     assert measured.held_by_heaviest(1 / 3) == pytest.approx(4 / 7)
     assert measured.held_by_heaviest(0) == pytest.approx(4 / 7)
     assert measured.held_by_heaviest(1) == 1
-    with pytest.raises(ValueError, match=r"share must lie in \[0, 1\], got 2"):
+    with pytest.raises(ValueError, match=r"`fraction` must lie in \[0, 1\], got 2"):
         measured.held_by_heaviest(2)
 
 
 def test_an_infinite_margin_keeps_everything():
     hidden, weight, target, _ = random_case()
     measured = linear_selfish_statistics(hidden, weight, target, margin=math.inf)
-    assert measured.mean_share == 1
+    assert measured.mean_fraction == 1
     torch.testing.assert_close(measured.mass, torch.ones_like(measured.mass))
 
 
@@ -104,11 +104,11 @@ def test_no_positions_give_empty_statistics():
     assert empty.survivors.shape == (0,)
     ignored = selfish_statistics(hidden @ weight.T, torch.full((9,), -100), margin=1.0)
     assert ignored.survivors.shape == (0,)
-    assert math.isnan(ignored.mean_share)
+    assert math.isnan(ignored.mean_fraction)
 
 
 def test_shapes_and_targets_are_checked():
-    with pytest.raises(ValueError, match=r"input must be \(N, C\)"):
+    with pytest.raises(ValueError, match=r"`input` must be \(N, C\)"):
         selfish_statistics(torch.zeros(3, 4, 5), torch.zeros(3).long(), margin=1.0)
     with pytest.raises(IndexError, match="got 4"):
         selfish_statistics(torch.zeros(1, 4), torch.tensor([4]), margin=1.0)

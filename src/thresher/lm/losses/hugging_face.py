@@ -1,4 +1,4 @@
-"""The margin loss as the loss of the Hugging Face Trainer."""
+"""The margin loss for the Trainer of Hugging Face transformers (does not import transformers)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -20,13 +20,15 @@ def trainer_loss(
     temperature: float = 1.0,
     softcap: float | None = None,
 ) -> TrainerLoss:
-    """A loss to give to `transformers.Trainer(compute_loss_func=…)`.
+    """Return a loss for `transformers.Trainer(compute_loss_func=…)`.
 
-    It is called as (outputs, labels, num_items_in_batch) and does what transformers does for its
-    own models: logits in float32; with `shift` the logits at t answer for the label at t + 1 (a
-    causal model; a masked one takes `shift=False`); the sum over `num_items_in_batch` where the
-    Trainer counts them through accumulated batches, otherwise the mean.
+    The Trainer calls it as loss(outputs, labels, num_items_in_batch). It computes what transformers
+    computes for its own models, with the margin loss in place of cross-entropy: logits in float32,
+    and the sum of losses divided by `num_items_in_batch` where the Trainer gives this number (it
+    counts the items of all accumulated batches), otherwise the mean.
 
+    shift: True for a causal model, whose logits at position t predict the label at t + 1; False
+    for a masked language model
     outputs: a mapping with "logits", or a tuple that begins with them: (batch, length, vocabulary)
     labels: (batch, length)
     """
@@ -37,7 +39,7 @@ def trainer_loss(
         logits: Tensor = outputs["logits"] if isinstance(outputs, Mapping) else outputs[0]
         if shift:
             labels = functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
-        summed = selfish_cross_entropy(
+        reduced = selfish_cross_entropy(
             logits.float().flatten(0, -2),
             labels.flatten().to(logits.device),
             margin=margin,
@@ -48,9 +50,9 @@ def trainer_loss(
             softcap=softcap,
         )
         if num_items_in_batch is None:
-            return summed
+            return reduced
         if isinstance(num_items_in_batch, Tensor):
-            num_items_in_batch = num_items_in_batch.to(summed.device)
-        return summed / num_items_in_batch
+            num_items_in_batch = num_items_in_batch.to(reduced.device)
+        return reduced / num_items_in_batch
 
     return loss

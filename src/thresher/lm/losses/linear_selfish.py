@@ -1,4 +1,4 @@
-"""The margin loss from hidden states, without ever holding the logits of a whole vocabulary."""
+"""The margin loss from hidden states, without holding the logits of the whole vocabulary."""
 
 from importlib.util import find_spec
 from types import ModuleType
@@ -6,15 +6,13 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.argument_checks import check_linear
+from thresher.lm.losses.argument_checks import check_linear, check_margin
 from thresher.lm.losses.kernels import chunked
 from thresher.lm.losses.kernels.products import wide_products
-from thresher.lm.losses.logit_scaling import check_scale
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.reductions import reduce_rows, row_counts
-from thresher.lm.losses.survivors import check_margin
-from thresher.lm.losses.targets import check_label_smoothing
 
-# So little is done before the many kernels of the other implementation are launched.
+# Up to this size plain torch is faster on a GPU: the Triton implementation launches many kernels.
 FEW_LOGITS, SMALL_WEIGHT = 2**22, 2**26
 
 
@@ -35,33 +33,29 @@ def linear_selfish_cross_entropy(
 ) -> Tensor:
     """Equal to `selfish_cross_entropy(input @ weight.T + bias, target, weight=class_weight, …)`.
 
-    Memory beyond inputs and gradients is bounded in both passes: logits are made a tile at a time.
-    Gradients reach input, weight and bias. For half precision sums are in float32, as is the loss.
+    Memory beyond inputs and gradients is bounded in both passes: logits are computed tile by tile.
+    Gradients reach input, weight and bias. For half precision, sums and the loss are in float32.
 
-    implementation: "chunked" is plain torch, for any device and dtype, and makes all logits again
-    for the gradients. "triton" records the survivors in one pass over the logits and computes
-    gradients from these alone; it serves float16, bfloat16 and float32 on CUDA devices, where it is
-    the default unless there are at most `FEW_LOGITS` of a `SMALL_WEIGHT`.
+    implementation: "chunked" is plain torch, for any device and dtype, and computes all logits
+    again for the gradients. "triton" records the survivors in one pass over the logits and computes
+    gradients from them alone; it works in float16, bfloat16 and float32 on CUDA devices, where it
+    is the default except for small inputs (at most `FEW_LOGITS` and `SMALL_WEIGHT`).
 
     input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
     target: (positions,)   margin: a number, or one for each position
     returns: () or, with `reduction="none"`, (positions,)
     """
-    check_linear(input, weight, target, bias, class_weight, ignore_index=ignore_index)
-    check_margin(margin, target.shape)
-    check_scale(temperature, softcap)
-    check_label_smoothing(label_smoothing)
-    rows = _implementation(implementation, input, weight).row_losses(
-        input,
-        weight,
-        target,
+    options = MarginLossOptions(
         margin=margin,
-        bias=bias,
-        class_weight=class_weight,
         ignore_index=ignore_index,
         label_smoothing=label_smoothing,
         temperature=temperature,
         softcap=softcap,
+    )
+    check_linear(input, weight, target, bias, class_weight, ignore_index=ignore_index)
+    check_margin(margin, target.shape)
+    rows = _implementation(implementation, input, weight).row_losses(
+        input, weight, target, options, bias=bias, class_weight=class_weight
     )
     return reduce_rows(rows, reduction, row_counts(target, class_weight, ignore_index=ignore_index))
 
@@ -72,21 +66,21 @@ def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleTy
     if name == "chunked":
         return chunked
     if name == "triton":
-        # Imported here: Triton is not to be had everywhere.
+        # Imported here because Triton is not available on every platform.
         from thresher.lm.losses.kernels import sparse  # noqa: PLC0415
 
         return sparse
-    raise ValueError(f"implementation must be 'chunked', 'triton' or None, got {name!r}")
+    raise ValueError(f"`implementation` must be 'chunked', 'triton' or None, got {name!r}")
 
 
 def _suits_triton(input: Tensor, weight: Tensor) -> bool:
     if not (input.is_cuda and weight.is_cuda and find_spec("triton") and wide_products()):
         return False
     dtype = torch.promote_types(input.dtype, weight.dtype)
-    served = dtype in (torch.float16, torch.bfloat16, torch.float32)
-    return served and not little_to_do(input, weight)
+    supported = dtype in (torch.float16, torch.bfloat16, torch.float32)
+    return supported and not is_small(input, weight)
 
 
-def little_to_do(input: Tensor, weight: Tensor) -> bool:
-    """Whether plain torch is faster on a GPU."""
+def is_small(input: Tensor, weight: Tensor) -> bool:
+    """Whether plain torch is faster on a GPU, because there is little to compute."""
     return len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT

@@ -1,12 +1,12 @@
-"""From one loss for each row to what was asked for, in torch's words."""
+"""Reduce one loss per position to a mean or sum, as torch's losses do."""
 
 from torch import Tensor
 
 
 def reduce_rows(rows: Tensor, reduction: str, counts: Tensor) -> Tensor:
-    """The rows, their sum, or their sum over Σ counts: NaN where nothing counts, as in torch.
+    """Return the losses, their sum, or Σ rows / Σ counts (NaN if all are ignored, as in torch).
 
-    rows: any shape, zero where ignored   counts: the same, what each row weighs in the mean
+    rows: any shape, 0 at ignored positions   counts: the same shape, the weights of the mean
     returns: the shape of rows for "none", otherwise ()
     """
     if reduction == "none":
@@ -15,11 +15,11 @@ def reduce_rows(rows: Tensor, reduction: str, counts: Tensor) -> Tensor:
         return rows.sum()
     if reduction == "mean":
         return rows.sum() / counts.sum()
-    raise ValueError(f"reduction must be 'none', 'mean' or 'sum', got {reduction!r}")
+    raise ValueError(f"`reduction` must be 'none', 'mean' or 'sum', got {reduction!r}")
 
 
 def row_counts(target: Tensor, weight: Tensor | None, *, ignore_index: int) -> Tensor:
-    """What each row weighs in the mean: its target's class weight, nothing where it is ignored.
+    """Return the weight of each position in the mean: its target's class weight, 0 if ignored.
 
     target: any shape   weight: (classes,), or None for 1 each   returns: the shape of target
     """

@@ -1,8 +1,8 @@
-"""Cross-entropy among the tokens that compete with the target.
+"""The margin ("selfish") cross-entropy from logits.
 
-In the usual loss every token that is *not* the target is pushed down at every position. For a rare
-token that push is most of what it ever learns from. Here a token already a margin below the target
-is left alone, so that it moves only where it matters: as the target, or close to one.
+Ordinary cross-entropy pushes down every token that is not the target, at every position. For a rare
+token these pushes are most of its gradient. Here a token whose logit is already a margin below the
+target's gets no gradient, so that it only moves where it is the target or competes with it.
 """
 
 import math
@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.lm.losses.logit_scaling import check_scale, scale_logits
+from thresher.lm.losses.argument_checks import check_margin
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.reductions import reduce_rows, row_counts
-from thresher.lm.losses.survivors import below_threshold, check_margin, target_shape
-from thresher.lm.losses.targets import check_label_smoothing
+from thresher.lm.losses.survivors import below_threshold, target_shape
 
 
 def selfish_cross_entropy(
@@ -32,36 +32,43 @@ def selfish_cross_entropy(
 ) -> Tensor:
     """Equal to masking every logit below `input[target] - margin`, then cross-entropy.
 
-    Logits are soft-capped, divided by the temperature, and only then compared: token j survives if
-    z_j ≥ z_target − margin, that is p_j ≥ p_target·e^−margin. The others take no part in the
-    normalisation and their gradient is exactly zero; none flows through the threshold either.
-    Label smoothing spreads over the survivors. `margin=math.inf` is
-    `torch.nn.functional.cross_entropy` itself. Everything else is as there, except that the target
-    holds class indices only.
+    Logits are soft-capped, divided by the temperature, and then compared: token j survives if
+    z_j ≥ z_target − margin, that is p_j ≥ p_target·e^−margin. The others are left out of the
+    normalisation and their gradient is exactly zero; no gradient flows through the threshold.
+    Label smoothing spreads over the survivors. `margin=math.inf` calls
+    `torch.nn.functional.cross_entropy`. Everything else is as there, except that the target
+    must hold class indices.
 
     input: (C,), (N, C) or (N, C, d1, …)   target: (), (N,) or (N, d1, …)
     margin: a number, or one for each target in a tensor of the target's shape
     returns: () or, with `reduction="none"`, the shape of target
     """
-    _check(input, target, margin, label_smoothing, temperature, softcap)
-    logits = scale_logits(input, temperature=temperature, softcap=softcap)
+    options = MarginLossOptions(
+        margin=margin,
+        ignore_index=ignore_index,
+        label_smoothing=label_smoothing,
+        temperature=temperature,
+        softcap=softcap,
+    )
+    _check(input, target, margin)
+    logits = options.scale(input)
     plain = partial(functional.cross_entropy, weight=weight, ignore_index=ignore_index)
-    if not isinstance(margin, Tensor) and margin == math.inf:
+    if options.has_infinite_margin:
         return plain(logits, target, reduction=reduction, label_smoothing=label_smoothing)
     dead = below_threshold(logits, target, margin=margin)
     logits = torch.where(dead, -math.inf, logits)  # one pass; `masked_fill` would copy first
     if label_smoothing == 0:
         return plain(logits, target, reduction=reduction)
     rows = plain(logits, target, reduction="none")
-    precise = logits.to(rows.dtype)  # autocast widened the rows within cross_entropy alone
-    even = _loss_of_even_target(precise, dead, weight).reshape(target.shape)
-    even = even.masked_fill(target == ignore_index, 0)
-    rows = (1 - label_smoothing) * rows + label_smoothing * even
+    # Under autocast `cross_entropy` returns float32, whatever the dtype of the logits.
+    uniform = _loss_of_uniform_target(logits.to(rows.dtype), dead, weight).reshape(target.shape)
+    uniform = uniform.masked_fill(target == ignore_index, 0)
+    rows = (1 - label_smoothing) * rows + label_smoothing * uniform
     return reduce_rows(rows, reduction, row_counts(target, weight, ignore_index=ignore_index))
 
 
 class SelfishCrossEntropy(nn.Module):
-    """`selfish_cross_entropy` with its options held; `margin` may be set anew at every step."""
+    """`selfish_cross_entropy` as a module; `margin` may be set to a new value at every step."""
 
     weight: Tensor | None
 
@@ -86,7 +93,7 @@ class SelfishCrossEntropy(nn.Module):
         self.softcap = softcap
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss; shapes as in `selfish_cross_entropy`."""
+        """Compute the loss; shapes as in `selfish_cross_entropy`."""
         return selfish_cross_entropy(
             input,
             target,
@@ -100,33 +107,24 @@ class SelfishCrossEntropy(nn.Module):
         )
 
     def extra_repr(self) -> str:
-        """What the loss is, when it is printed."""
+        """Show the margin when the module is printed."""
         return f"margin={self.margin}"
 
 
-def _loss_of_even_target(logits: Tensor, dead: Tensor, weight: Tensor | None) -> Tensor:
-    """−Σ w_j·log p_j over a row's survivors, divided by their number."""
-    classes = min(logits.dim() - 1, 1)
-    losses = -logits.log_softmax(classes).masked_fill(dead, 0)
+def _loss_of_uniform_target(logits: Tensor, dead: Tensor, weight: Tensor | None) -> Tensor:
+    """Return −Σ w_j·log p_j over a row's survivors, divided by their number."""
+    class_dim = min(logits.dim() - 1, 1)
+    losses = -logits.log_softmax(class_dim).masked_fill(dead, 0)
     if weight is not None:
-        losses = losses * weight.reshape(-1, *[1] * (logits.dim() - 1 - classes))
-    return losses.sum(classes) / (~dead).sum(classes)
+        losses = losses * weight.reshape(-1, *[1] * (logits.dim() - 1 - class_dim))
+    return losses.sum(class_dim) / (~dead).sum(class_dim)
 
 
-def _check(
-    input: Tensor,
-    target: Tensor,
-    margin: float | Tensor,
-    label_smoothing: float,
-    temperature: float,
-    softcap: float | None,
-) -> None:
-    check_scale(temperature, softcap)
+def _check(input: Tensor, target: Tensor, margin: float | Tensor) -> None:
     if target.is_floating_point():
-        raise TypeError(f"target must hold class indices (torch.int64), got {target.dtype}")
-    single = input.dim() == 1 and target.numel() == 1  # torch takes (1,) for () here
+        raise TypeError(f"`target` must hold class indices (torch.int64), got {target.dtype}")
+    single = input.dim() == 1 and target.numel() == 1  # torch accepts (1,) in place of () here
     shapes_match = target.shape == target_shape(input) or single
     if not (shapes_match and input.is_floating_point()):
-        functional.cross_entropy(input, target)  # raises, in torch's own words
+        functional.cross_entropy(input, target)  # raises torch's own error
     check_margin(margin, target.shape)
-    check_label_smoothing(label_smoothing)

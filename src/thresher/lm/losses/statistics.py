@@ -1,27 +1,27 @@
-"""How many tokens survive the margin, and what they are worth; beside the loss, never within it."""
+"""Statistics of the margin loss: how many tokens survive, and how much probability they have."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.lm.losses.argument_checks import check_linear
+from thresher.lm.losses.argument_checks import check_linear, check_margin, check_targets
 from thresher.lm.losses.kernels.chunked import TILE_ELEMENTS
-from thresher.lm.losses.logit_scaling import check_scale, scale_logits
-from thresher.lm.losses.survivors import below_threshold, check_margin, rows_of_margin
-from thresher.lm.losses.targets import check_targets
-from thresher.lm.reports.frequency_groups import Group
+from thresher.lm.losses.options import MarginLossOptions
+from thresher.lm.losses.survivors import below_threshold
 
 
 @dataclass(frozen=True)
 class RowStatistics:
-    """One number for each position that is not ignored.
+    """Statistics of each position ("row") that is not ignored.
 
-    survivors: (rows,), how many tokens survive   entropy: (rows,), nats, of the softmax over them
-    loss: (rows,), the margin loss, nats   target: (rows,)
+    survivors: (rows,), the number of tokens that survive
+    entropy: (rows,), of the softmax over the survivors, in nats
+    loss: (rows,), the margin loss, in nats
+    target: (rows,)
     """
 
     survivors: Tensor
@@ -31,34 +31,43 @@ class RowStatistics:
     vocabulary: int
 
     @property
-    def mean_share(self) -> float:
-        """The share of all logits that survive."""
+    def mean_fraction(self) -> float:
+        """The mean fraction of the vocabulary that survives."""
         return self.survivors.double().mean().item() / self.vocabulary
 
     @property
-    def median_share(self) -> float:
-        """The share of the vocabulary that survives in the middle row."""
+    def median_fraction(self) -> float:
+        """The median fraction of the vocabulary that survives."""
         return self.survivors.double().median().item() / self.vocabulary
 
-    def held_by_heaviest(self, share: float) -> float:
-        """What part of all survivors the heaviest `share` of the rows hold (at least one row)."""
-        if not 0 <= share <= 1:
-            raise ValueError(f"share must lie in [0, 1], got {share}")
-        rows = max(1, round(share * len(self.survivors)))
+    def held_by_heaviest(self, fraction: float) -> float:
+        """Return which fraction of all survivors is in the rows with the most survivors.
+
+        fraction: of the rows to count (at least one row)
+        """
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"`fraction` must lie in [0, 1], got {fraction}")
+        rows = max(1, round(fraction * len(self.survivors)))
         heaviest = self.survivors.double().sort(descending=True).values[:rows]
         return (heaviest.sum() / self.survivors.sum()).item()
 
-    def loss_by_group(self, groups: Sequence[Group]) -> list[float]:
-        """The mean loss over rows whose target is in each group, NaN where there is none."""
+    def loss_by_group(self, groups: Sequence[Tensor]) -> list[float]:
+        """Return the mean loss where the target is in each group of tokens; NaN for no position.
+
+        groups: for each group, the ids of its tokens
+        """
         return [
-            self.loss[torch.isin(self.target, group.tokens.to(self.target.device))].mean().item()
-            for group in groups
+            self.loss[torch.isin(self.target, tokens.to(self.target.device))].mean().item()
+            for tokens in groups
         ]
 
 
 @dataclass(frozen=True)
 class SelfishStatistics(RowStatistics):
-    """And what needs all logits: mass: (rows,), what the full softmax gives the survivors."""
+    """Statistics that need all logits of a position.
+
+    mass: (rows,), the probability of the survivors under the full softmax
+    """
 
     mass: Tensor
 
@@ -73,31 +82,19 @@ def selfish_statistics(
     temperature: float = 1.0,
     softcap: float | None = None,
 ) -> SelfishStatistics:
-    """What `selfish_cross_entropy` with these arguments keeps.
+    """Compute the statistics of `selfish_cross_entropy` with the same arguments.
 
     input: (N, C)   target: (N,)   margin: a number or (N,)
     """
     if input.dim() != 2 or target.shape != input.shape[:1]:
         shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
-        raise ValueError(f"input must be (N, C) and target (N,), got {shapes}")
-    check_scale(temperature, softcap)
+        raise ValueError(f"`input` must be (N, C) and `target` (N,), got {shapes}")
+    options = MarginLossOptions(
+        margin=margin, ignore_index=ignore_index, temperature=temperature, softcap=softcap
+    )
     check_margin(margin, target.shape)
     check_targets(target, input.shape[1], ignore_index=ignore_index)
-    counted = target != ignore_index
-    input, target = input[counted], target[counted].long()
-    z = scale_logits(input, temperature=temperature, softcap=softcap)
-    dead = below_threshold(z, target, margin=rows_of_margin(margin, counted))
-    log_p = z.to(torch.promote_types(z.dtype, torch.float32)).log_softmax(1)
-    log_kept = log_p.masked_fill(dead, -math.inf).logsumexp(1)
-    p = (log_p - log_kept[:, None]).exp().masked_fill(dead, 0)
-    return SelfishStatistics(
-        survivors=(~dead).sum(1),
-        entropy=torch.special.entr(p).sum(1),
-        mass=log_kept.exp(),
-        loss=log_kept - log_p.gather(1, target[:, None])[:, 0],
-        target=target,
-        vocabulary=input.shape[1],
-    )
+    return _statistics(input, target, options)
 
 
 @torch.no_grad()
@@ -112,37 +109,54 @@ def linear_selfish_statistics(
     temperature: float = 1.0,
     softcap: float | None = None,
 ) -> SelfishStatistics:
-    """What `linear_selfish_cross_entropy` keeps: the same, for a few positions at a time.
+    """Compute the statistics of `linear_selfish_cross_entropy`, for a few positions at a time.
 
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
     """
+    options = MarginLossOptions(
+        margin=margin.to(input.device) if isinstance(margin, Tensor) else margin,
+        ignore_index=ignore_index,
+        temperature=temperature,
+        softcap=softcap,
+    )
     check_linear(input, weight, target, bias, ignore_index=ignore_index, wait=True)
     check_margin(margin, target.shape, wait=True)
-    check_scale(temperature, softcap)
-    if isinstance(margin, Tensor):
-        margin = margin.to(input.device)
-    precise = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)
-    input, weight = input.to(precise), weight.to(precise)
-    bias = None if bias is None else bias.to(precise)
+    dtype = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)
+    input, weight = input.to(dtype), weight.to(dtype)
+    bias = None if bias is None else bias.to(dtype)
     rows = max(1, TILE_ELEMENTS // weight.shape[0])
     with torch.autocast(input.device.type, enabled=False):
         parts = [
-            selfish_statistics(
+            _statistics(
                 functional.linear(input[some], weight, bias),
                 target[some],
-                margin=rows_of_margin(margin, some),
-                ignore_index=ignore_index,
-                temperature=temperature,
-                softcap=softcap,
+                options.for_positions(some),
             )
             for some in (slice(i, i + rows) for i in range(0, len(target) or 1, rows))
         ]
+    names = [field.name for field in fields(SelfishStatistics) if field.name != "vocabulary"]
+    joined = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
+    return SelfishStatistics(**joined, vocabulary=weight.shape[0])
+
+
+def _statistics(logits: Tensor, target: Tensor, options: MarginLossOptions) -> SelfishStatistics:
+    """Compute the statistics of all positions but the ignored ones.
+
+    logits: (N, C)   target: (N,)
+    """
+    counted = target != options.ignore_index
+    logits, target = logits[counted], target[counted].long()
+    z = options.scale(logits)
+    dead = below_threshold(z, target, margin=options.for_positions(counted).margin)
+    log_p = z.to(torch.promote_types(z.dtype, torch.float32)).log_softmax(1)
+    log_mass = log_p.masked_fill(dead, -math.inf).logsumexp(1)
+    p = (log_p - log_mass[:, None]).exp().masked_fill(dead, 0)
     return SelfishStatistics(
-        survivors=torch.cat([part.survivors for part in parts]),
-        entropy=torch.cat([part.entropy for part in parts]),
-        mass=torch.cat([part.mass for part in parts]),
-        loss=torch.cat([part.loss for part in parts]),
-        target=torch.cat([part.target for part in parts]),
-        vocabulary=weight.shape[0],
+        survivors=(~dead).sum(1),
+        entropy=torch.special.entr(p).sum(1),
+        mass=log_mass.exp(),
+        loss=log_mass - log_p.gather(1, target[:, None])[:, 0],
+        target=target,
+        vocabulary=logits.shape[1],
     )

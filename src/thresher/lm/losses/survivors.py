@@ -1,59 +1,36 @@
-"""Which tokens compete with the target: the threshold of the margin loss."""
+"""Which tokens compete with the target ("survive"): the threshold of the margin loss."""
 
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.targets import readable
-
 
 def thresholds(target_logit: Tensor, margin: float | Tensor) -> Tensor:
-    """z_target − margin in at least float32, so that half precision moves no token across it.
+    """Return z_target − margin, in float32 or wider: rounding must not move it across a logit.
 
     target_logit: (…)   margin: a number, or (…)   returns: (…)
     """
-    precise = torch.promote_types(target_logit.dtype, torch.float32)
-    return target_logit.to(precise) - margin
+    dtype = torch.promote_types(target_logit.dtype, torch.float32)
+    return target_logit.to(dtype) - margin
 
 
 @torch.no_grad()
 def below_threshold(logits: Tensor, target: Tensor, *, margin: float | Tensor) -> Tensor:
-    """True for every token that does not survive: z_j < z_target − margin.
+    """Return True for every token that does not survive: z_j < z_target − margin.
 
-    Equality survives, so some token of every row does. A target out of range (an ignored one, say)
-    is taken for the nearest class: to leave it out or to complain of it is left to the loss.
+    A token exactly at the threshold survives, so at least the target does. A target out of range
+    (such as an ignored one) is replaced by the nearest class; the loss decides what to do with it.
 
-    logits: (C,), (N, C) or (N, C, d1, …)   target, and margin unless it is a number: (), (N,) or
-    (N, d1, …)   returns: the shape of logits
+    logits: (C,), (N, C) or (N, C, d1, …)   target: (), (N,) or (N, d1, …)
+    margin: a number, or of the target's shape   returns: the shape of logits
     """
-    classes = min(logits.dim() - 1, 1)
-    position = target.reshape(target_shape(logits)).unsqueeze(classes)
-    index = position.clamp(0, logits.shape[classes] - 1).long()
+    class_dim = min(logits.dim() - 1, 1)
+    index = target.reshape(target_shape(logits)).unsqueeze(class_dim)
     if isinstance(margin, Tensor) and margin.dim():
-        margin = margin.reshape(position.shape)
-    return logits < thresholds(logits.gather(classes, index), margin)
+        margin = margin.reshape(index.shape)
+    index = index.clamp(0, logits.shape[class_dim] - 1).long()
+    return logits < thresholds(logits.gather(class_dim, index), margin)
 
 
 def target_shape(logits: Tensor) -> torch.Size:
-    """The shape of logits without their classes: one target for each."""
+    """Return the shape of the targets: that of the logits without the dimension of classes."""
     return logits.shape[:1] + logits.shape[2:] if logits.dim() > 1 else torch.Size()
-
-
-def rows_of_margin(margin: float | Tensor, rows: slice | Tensor) -> float | Tensor:
-    """The margin of some rows: theirs, or the one of all."""
-    return margin[rows] if isinstance(margin, Tensor) and margin.dim() else margin
-
-
-def check_margin(margin: float | Tensor, shape: torch.Size, *, wait: bool = False) -> None:
-    """Raise unless the margin is a number ≥ 0 or holds one for each row, where it is `readable`."""
-    if not isinstance(margin, Tensor):
-        if not margin >= 0:
-            raise ValueError(f"margin must be at least 0 (inf is allowed), got {margin}")
-        return
-    if margin.dim() and margin.shape != shape:
-        allowed = f"a number or a tensor of the target's shape {tuple(shape)}"
-        raise ValueError(f"margin must be {allowed}, got shape {tuple(margin.shape)}")
-    if readable(margin, wait=wait):
-        wrong = ~(margin >= 0)
-        if bool(wrong.any()):
-            value = margin[wrong][0].item()
-            raise ValueError(f"every margin must be at least 0 (inf is allowed), got {value}")

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
-from thresher.lm.losses.logit_scaling import check_scale, scale_logits
 from thresher.lm.losses.margin import MarginRule
+from thresher.lm.losses.options import LogitScaling
 from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.module import OutputModule, initial_weight
 
@@ -39,7 +39,7 @@ class FullSoftmax(OutputModule):
         fused: bool = False,
     ) -> None:
         super().__init__(width, vocabulary)
-        check_scale(1.0, softcap)
+        LogitScaling(softcap=softcap)  # raises if it is out of range
         if weight is not None and weight.shape != (vocabulary, width):
             shape = tuple(weight.shape)
             raise ValueError(f"a tied weight must be ({vocabulary}, {width}), got {shape}")
@@ -53,7 +53,7 @@ class FullSoftmax(OutputModule):
     def logits(self, hidden: Tensor) -> Tensor:
         """Unnormalised log-probabilities, soft-capped: (…, vocabulary)."""
         logits = functional.linear(hidden, self.weight, self.bias)
-        return scale_logits(logits, softcap=self.softcap)
+        return LogitScaling(softcap=self.softcap).scale(logits)
 
     def loss(
         self,

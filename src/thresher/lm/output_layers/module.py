@@ -6,8 +6,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from thresher.lm.losses.argument_checks import check_targets
 from thresher.lm.losses.reductions import reduce_rows, row_counts
-from thresher.lm.losses.targets import check_targets
 
 INITIAL_SCALE = 0.02  # standard deviation of a weight before training
 

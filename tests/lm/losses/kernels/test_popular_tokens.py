@@ -7,7 +7,7 @@ from thresher.lm.losses.kernels.light_rows import Lists, gather_sums, lists_by_t
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.popular_tokens import take_popular_tokens
 from thresher.lm.losses.kernels.row_groups import RowGroups
-from thresher.lm.losses.kernels.token_counts import TokenPlaces
+from thresher.lm.losses.kernels.token_counts import TokenRanges
 
 ROWS, VOCABULARY = 6, 30
 
@@ -32,7 +32,7 @@ def listed(gradient):
 def all_light(gradient, popular):
     alive = gradient != 0
     offsets = torch.cat([torch.zeros(1, dtype=torch.int64), alive.sum(1).cumsum(0)])
-    places = TokenPlaces.of(alive.sum(0, dtype=torch.int32))
+    places = TokenRanges.from_counts(alive.sum(0, dtype=torch.int32))
     return RowGroups(
         torch.arange(ROWS),
         full=0,
@@ -58,7 +58,7 @@ def test_the_block_and_what_is_left_of_both_lists_are_the_whole(many):
 
     vectors = torch.randn(VOCABULARY, 5)
     of_rows = torch.empty(ROWS, 5)
-    gather_sums(by_row, vectors, 2.0, out=of_rows, begun=popular.input_sums(vectors))
+    gather_sums(by_row, vectors, 2.0, out=of_rows, initial=popular.input_sums(vectors))
     torch.testing.assert_close(of_rows, 2 * gradient @ vectors)
 
     hidden = torch.randn(ROWS, 5)
@@ -70,6 +70,6 @@ def test_the_block_and_what_is_left_of_both_lists_are_the_whole(many):
 
 def test_the_longest_lists_come_first():
     gradient = sparse_gradient()
-    by_token = lists_by_token(*listed(gradient), TokenPlaces.of((gradient != 0).sum(0)))
+    by_token = lists_by_token(*listed(gradient), TokenRanges.from_counts((gradient != 0).sum(0)))
     lengths = by_token.end - by_token.begin
     assert torch.equal(lengths, lengths.sort(descending=True).values)

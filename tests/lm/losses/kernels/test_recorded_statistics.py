@@ -7,7 +7,6 @@ from thresher.lm.losses.kernels import sparse
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.recorded_statistics import recorded_statistics
 from thresher.lm.losses.statistics import linear_selfish_statistics
-from thresher.lm.reports.frequency_groups import Group
 
 
 def case():
@@ -23,7 +22,7 @@ def case():
 @pytest.mark.parametrize("margin", [0.5, 4.0, math.inf])
 @pytest.mark.parametrize("scale", [{}, {"temperature": 0.7, "softcap": 3.0}])
 def test_statistics_are_those_of_the_whole_logits(margin, scale, monkeypatch):
-    monkeypatch.setattr(sparse, "PLAN", Plan(columns=16, recorded_share=2))
+    monkeypatch.setattr(sparse, "PLAN", Plan(columns=16, recorded_fraction=2))
     hidden, weight, target, bias = case()
     found = recorded_statistics(hidden, weight, target, margin=margin, bias=bias, **scale)
     true = linear_selfish_statistics(hidden, weight, target, margin=margin, bias=bias, **scale)
@@ -35,7 +34,7 @@ def test_statistics_are_those_of_the_whole_logits(margin, scale, monkeypatch):
 
 def test_every_row_is_treated_in_one_way(monkeypatch):
     """With no margin a target of rank r keeps r tokens: light up to 9 of 45, full from 28 on."""
-    plan = Plan(columns=64, recorded_share=27 / 45, light_share=0.2, dense_multiple=1)
+    plan = Plan(columns=64, recorded_fraction=27 / 45, light_fraction=0.2, dense_multiple=1)
     monkeypatch.setattr(sparse, "PLAN", plan)
     hidden, weight, _, _ = case()
     ranks = torch.tensor([1, 2, 9, 10, 15, 27, 28, 40, 45])
@@ -51,8 +50,7 @@ def test_losses_are_averaged_by_the_group_of_their_target(monkeypatch):
     hidden, weight, target, _ = case()
     found = recorded_statistics(hidden, weight, target, margin=2.0)
     low, high = torch.arange(20), torch.arange(20, 45)
-    groups = [Group(1, 20, low), Group(21, 45, high), Group(46, 46, torch.tensor([99]))]
-    means = found.loss_by_group(groups)
+    means = found.loss_by_group([low, high, torch.tensor([99])])
     for mean, tokens in zip(means, (low, high), strict=False):
         assert mean == pytest.approx(
             found.loss[torch.isin(target[target >= 0], tokens)].mean().item()

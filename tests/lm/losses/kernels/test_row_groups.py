@@ -8,9 +8,10 @@ import torch
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.losses.kernels.row_groups import row_groups
-from thresher.lm.losses.kernels.token_counts import TokenPlaces, token_counts
+from thresher.lm.losses.kernels.token_counts import TokenRanges, token_counts
+from thresher.lm.losses.options import LogitScaling
 
-PLAN = Plan(columns=16, recorded_share=2.0, light_share=0.25, dense_multiple=1)
+PLAN = Plan(columns=16, recorded_fraction=2.0, light_fraction=0.25, dense_multiple=1)
 POSITIONS, VOCABULARY, MARGIN = 24, 50, 1.5
 
 
@@ -22,7 +23,7 @@ def recorded(dtype):
     logits = input.float() @ weight.float().T
     target = logits.topk(3).indices[:, 2].int()
     target[5] = -1
-    layer = Layer(input, weight, None, None, target, 1.0, None)
+    layer = Layer(input, weight, None, None, target, LogitScaling())
     z = target_logits(layer)
     record = record_survivors(layer, z, z - MARGIN, PLAN, recording=True)
     alive = (logits >= (z - MARGIN)[:, None]) & (target >= 0)[:, None]
@@ -41,19 +42,19 @@ def test_tokens_are_counted_in_the_marked_rows_alone(dtype):
 def test_rows_and_popular_tokens_are_told_by_their_survivors():
     record, alive = recorded(torch.float32)
     groups = row_groups(record, torch.ones(()), VOCABULARY, PLAN)
-    light = alive.sum(1) <= PLAN.light_share * VOCABULARY
+    light = alive.sum(1) <= PLAN.light_fraction * VOCABULARY
     assert groups.full == 0
     assert groups.dense == (~light).sum()
     assert set(groups.order[groups.dense :].tolist()) == set(light.nonzero()[:, 0].tolist())
     assert groups.listed == alive[light].sum()
-    assert groups.popular == (alive[light].sum(0) > PLAN.light_share * light.sum()).sum()
+    assert groups.popular == (alive[light].sum(0) > PLAN.light_fraction * light.sum()).sum()
     assert 0 < groups.popular < VOCABULARY
     assert 0 < groups.dense < POSITIONS
 
 
 def test_the_lists_of_tokens_are_placed_by_their_counts():
     counts = torch.tensor([2, 0, 5, 2], dtype=torch.int32)
-    places = TokenPlaces.of(counts)
+    places = TokenRanges.from_counts(counts)
     assert places.owner.tolist() == [2, 0, 3, 1]
     assert places.rank.tolist() == [1, 3, 0, 2]
     assert places.begin.tolist() == [2, 0, 7, 2]

@@ -12,18 +12,19 @@ from torch.utils.checkpoint import checkpoint
 from thresher.lm.losses.kernels import sparse
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
 # How rows are treated, whatever the kernels would choose for so few of them.
 PLANS = {
-    "light": Plan(columns=32, recorded_share=2, light_share=1),
-    "heavy": Plan(columns=32, recorded_share=2, light_share=0, dense_multiple=4),
-    "full": Plan(columns=32, recorded_share=0, dense_multiple=4, remade_elements=50),
+    "light": Plan(columns=32, recorded_fraction=2, light_fraction=1),
+    "heavy": Plan(columns=32, recorded_fraction=2, light_fraction=0, dense_multiple=4),
+    "full": Plan(columns=32, recorded_fraction=0, dense_multiple=4, recomputed_elements=50),
     "mixed": Plan(
         columns=16,
         logits_elements=128,
-        recorded_share=0.35,
-        light_share=0.15,
+        recorded_fraction=0.35,
+        light_fraction=0.15,
         dense_multiple=2,
         gradient_elements=200,
     ),
@@ -207,7 +208,7 @@ def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
 
     results = []
     for share in (2, 0.1, 0):
-        use(monkeypatch, Plan(columns=32, recorded_share=share))
+        use(monkeypatch, Plan(columns=32, recorded_fraction=share))
         results.append(value_and_gradients(loss, *inputs))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
@@ -216,7 +217,7 @@ def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
 
 def test_gradients_can_be_asked_for_twice(monkeypatch):
     """Also where the record lends its memory."""
-    use(monkeypatch, Plan(columns=128, recorded_share=1 / 4, most_full=0))
+    use(monkeypatch, Plan(columns=128, recorded_fraction=1 / 4, max_full_fraction=0))
     hidden, weight, _, target = random_case(positions=5, vocabulary=128)
     weight.requires_grad_()
     loss = triton_loss(hidden, weight, target, margin=3.0)
@@ -287,7 +288,7 @@ def test_a_logit_that_is_no_number_is_seen_in_the_loss(monkeypatch):
 def test_a_target_that_is_no_token_makes_its_own_loss_nan_and_reads_nothing():
     hidden, weight, _, target = random_case(ignored=1)
     target[0], target[1] = 10**12, -7
-    rows = sparse.row_losses(hidden, weight, target, margin=2.0)
+    rows = sparse.row_losses(hidden, weight, target, MarginLossOptions(margin=2.0))
     assert rows[:2].isnan().all()
     assert rows[-1] == 0
     right = selfish_cross_entropy(

@@ -1,1 +1,1 @@
-"""Implementations of one operation: the margin loss of every position, from hidden states."""
+"""Implementations of the margin loss from hidden states: `chunked` (torch), `sparse` (Triton)."""

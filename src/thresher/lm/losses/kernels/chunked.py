@@ -1,9 +1,9 @@
 """The margin loss from hidden states in plain torch, one tile of the vocabulary at a time.
 
-No more than (positions, tile) logits exist at once. The forward pass keeps a few numbers for each
-position; the backward pass makes each tile again and turns it into gradients on the spot. Tiles run
-over the vocabulary rather than over positions because then each row of the weight's gradient is
-finished within one tile, and half precision needs no wide copy of that gradient.
+At most (positions, tile) logits exist at once. The forward pass keeps a few numbers for each
+position; the backward pass computes each tile again and turns it into gradients immediately. Tiles
+run over the vocabulary rather than over positions because then each row of the weight's gradient is
+finished within one tile, and half precision needs no float32 copy of that gradient.
 
 With S the survivors of a row, K their number, w the class weights and ε the label smoothing:
 
@@ -19,35 +19,30 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from thresher.lm.losses.logit_scaling import scale_logits, scale_slope
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.survivors import thresholds
 
-TILE_ELEMENTS = 2**22  # logits alive at once: 16 MiB of float32, and a few such tensors
+TILE_ELEMENTS = 2**22  # logits in memory at once: 16 MiB of float32, and a few such tensors
 
 
 def row_losses(
     input: Tensor,
     weight: Tensor,
     target: Tensor,
+    options: MarginLossOptions,
     *,
-    margin: float | Tensor,
     bias: Tensor | None = None,
     class_weight: Tensor | None = None,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    temperature: float = 1.0,
-    softcap: float | None = None,
 ) -> Tensor:
-    """`selfish_cross_entropy(input @ weight.T + bias, target, reduction="none", …)`.
+    """Equal to `selfish_cross_entropy(input @ weight.T + bias, target, reduction="none", …)`.
 
     Products and sums are in float32, or in float64 if an input is. Gradients reach input, weight
     and bias.
 
     input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
-    target: (positions,)   margin: a number or (positions,)
-    returns: (positions,), float32 or float64
+    target: (positions,)   returns: (positions,), float32 or float64
     """
-    ignored = target == ignore_index
+    ignored = target == options.ignore_index
     if class_weight is None:
         class_weight = torch.ones(weight.shape[0], device=weight.device)
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
@@ -55,18 +50,15 @@ def row_losses(
         weight,
         bias,
         target.masked_fill(ignored, 0),
-        margin,
         class_weight,
-        label_smoothing,
-        temperature,
-        softcap,
+        options,
         TILE_ELEMENTS,
     )
     return rows.masked_fill(ignored, 0)
 
 
 class _Logits:
-    """Scaled logits, made a tile at a time and as often as they are asked for."""
+    """Scaled logits, computed one tile at a time whenever they are needed."""
 
     def __init__(
         self,
@@ -74,56 +66,49 @@ class _Logits:
         weight: Tensor,
         bias: Tensor | None,
         target: Tensor,
-        temperature: float,
-        softcap: float | None,
+        options: MarginLossOptions,
     ) -> None:
-        precise = torch.promote_types(input.dtype, weight.dtype)
-        self.input = input.to(torch.promote_types(precise, torch.float32))
+        dtype = torch.promote_types(input.dtype, weight.dtype)
+        self.input = input.to(torch.promote_types(dtype, torch.float32))
         self.weight = weight
         self.bias = bias
         self.target = target
-        self.temperature = temperature
-        self.softcap = softcap
+        self.options = options
 
     def of_target(self) -> Tensor:
-        """z_target: (positions,)."""
+        """Return z_target: (positions,)."""
         logit = (self.input * self.weight_rows(self.target)).sum(-1)
-        return self._scaled(logit if self.bias is None else logit + self.bias[self.target])
+        logit = logit if self.bias is None else logit + self.bias[self.target]
+        return self.options.scale(logit)
 
     def tile(self, columns: slice, z_target: Tensor, threshold: Tensor) -> tuple[Tensor, Tensor]:
-        """z, and where it is below the threshold: (positions, columns).
+        """Return z, and whether it is below the threshold: (positions, columns) each.
 
-        A product may round another way than the sum that made `z_target`; the target's own logit is
-        set to it, so that the target survives any margin and its probability is at most one.
+        A matrix product may round differently from the sum that gave `z_target`. The target's own
+        logit is replaced by it, so that the target survives any margin and has a probability of at
+        most one.
         """
         logit = self.input @ self.weight_rows(columns).T
-        z = self._scaled(logit if self.bias is None else logit + self.bias[columns])
-        place, here = self.targets_within(columns)
-        z = z.scatter_(1, place, torch.where(here, z_target[:, None], z.gather(1, place)))
+        z = self.options.scale(logit if self.bias is None else logit + self.bias[columns])
+        index, inside = self.targets_within(columns)
+        z = z.scatter_(1, index, torch.where(inside, z_target[:, None], z.gather(1, index)))
         return z, z < threshold[:, None]
 
     def targets_within(self, columns: slice) -> tuple[Tensor, Tensor]:
-        """Where in the tile the target is, and whether it is there at all: (positions, 1)."""
+        """Return the target's index within the tile, and whether it is inside: (positions, 1)."""
         target = self.target[:, None]
-        here = (target >= columns.start) & (target < columns.stop)
-        return (target - columns.start).masked_fill(~here, 0), here
-
-    def slope(self, z: Tensor) -> Tensor | float:
-        """∂z/∂(input @ weight.T): (positions, columns), or one number for all."""
-        return scale_slope(z, temperature=self.temperature, softcap=self.softcap)
+        inside = (target >= columns.start) & (target < columns.stop)
+        return (target - columns.start).masked_fill(~inside, 0), inside
 
     def weight_rows(self, tokens: slice | Tensor) -> Tensor:
-        """Rows of the weight, as precise as the sums."""
+        """Return rows of the weight in the dtype of the sums."""
         return self.weight[tokens].to(self.input.dtype)
 
     def tiles(self, tile_elements: int) -> list[slice]:
-        """Columns of the vocabulary, so many at a time that a tile has about `tile_elements`."""
+        """Split the vocabulary into tiles of about `tile_elements` logits."""
         vocabulary = self.weight.shape[0]
         step = max(1, tile_elements // max(1, self.input.shape[0]))
         return [slice(i, min(i + step, vocabulary)) for i in range(0, vocabulary, step)]
-
-    def _scaled(self, logit: Tensor) -> Tensor:
-        return scale_logits(logit, temperature=self.temperature, softcap=self.softcap)
 
 
 class _RowLosses(torch.autograd.Function):
@@ -134,35 +119,32 @@ class _RowLosses(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor | None,
         target: Tensor,
-        margin: float | Tensor,
         class_weight: Tensor,
-        label_smoothing: float,
-        temperature: float,
-        softcap: float | None,
+        options: MarginLossOptions,
         tile_elements: int,
     ) -> Tensor:
+        smoothing = options.label_smoothing
         with torch.autocast(input.device.type, enabled=False):
-            logits = _Logits(input, weight, bias, target, temperature, softcap)
+            logits = _Logits(input, weight, bias, target, options)
             z_target = logits.of_target()
-            threshold = thresholds(z_target, margin)
+            threshold = thresholds(z_target, options.margin)
             class_weight = class_weight.to(z_target.dtype)
             lse = torch.full_like(z_target, -math.inf)
             count, weights, weighted = (torch.zeros_like(z_target) for _ in range(3))
             for columns in logits.tiles(tile_elements):
                 z, dead = logits.tile(columns, z_target, threshold)
                 lse = lse.logaddexp(z.masked_fill(dead, -math.inf).logsumexp(1))
-                if label_smoothing:
+                if smoothing:
                     count += (~dead).sum(1)
                     weights += (~dead).to(z.dtype) @ class_weight[columns]
                     weighted += z.masked_fill(dead, 0) @ class_weight[columns]
-            own = (1 - label_smoothing) * class_weight[target]
-            even = label_smoothing / count if label_smoothing else count
+            own = (1 - smoothing) * class_weight[target]
+            even = smoothing / count if smoothing else count
             pull = own + even * weights
         ctx.save_for_backward(
             input, weight, bias, target, class_weight, z_target, threshold, lse, own, even, pull
         )
-        ctx.label_smoothing = label_smoothing
-        ctx.scale = temperature, softcap
+        ctx.options = options
         ctx.tile_elements = tile_elements
         return pull * lse - own * z_target - even * weighted
 
@@ -175,18 +157,18 @@ class _RowLosses(torch.autograd.Function):
         own, even, pull = ((grad_rows * part)[:, None] for part in rest)
         needs_input, needs_weight, needs_bias = ctx.needs_input_grad[:3]
         with torch.autocast(input.device.type, enabled=False):
-            logits = _Logits(input, weight, bias, target, *ctx.scale)
+            logits = _Logits(input, weight, bias, target, ctx.options)
             grad_input = torch.zeros_like(logits.input) if needs_input else None
             grad_weight = torch.empty_like(weight) if needs_weight else None
             grad_bias = torch.empty_like(bias) if needs_bias else None
             for columns in logits.tiles(ctx.tile_elements):
                 z, dead = logits.tile(columns, z_target, threshold)
                 grad = pull * (z - lse[:, None]).exp_()
-                place, here = logits.targets_within(columns)
-                grad.scatter_(1, place, grad.gather(1, place) - own * here)
-                if ctx.label_smoothing:
+                index, inside = logits.targets_within(columns)
+                grad.scatter_(1, index, grad.gather(1, index) - own * inside)
+                if ctx.options.label_smoothing:
                     grad -= even * class_weight[columns]
-                grad = grad.mul_(logits.slope(z)).masked_fill_(dead, 0)
+                grad = grad.mul_(ctx.options.slope(z)).masked_fill_(dead, 0)
                 if grad_input is not None:
                     grad_input += grad @ logits.weight_rows(columns)
                 if grad_weight is not None:
@@ -194,4 +176,4 @@ class _RowLosses(torch.autograd.Function):
                 if grad_bias is not None:
                     grad_bias[columns] = grad.sum(0).to(grad_bias.dtype)
         grad_input = None if grad_input is None else grad_input.to(input.dtype)
-        return grad_input, grad_weight, grad_bias, *[None] * 7
+        return grad_input, grad_weight, grad_bias, *[None] * 4

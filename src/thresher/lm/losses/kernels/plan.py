@@ -1,45 +1,46 @@
-"""What the sparse kernels weigh against each other: how rows are treated, and how much is held."""
+"""Sizes and thresholds of the Triton implementation: how rows are processed, how much is held."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes and shares; the defaults were measured on an H200 (docs/kernel.md).
+    """The sizes; the defaults are the fastest on an H200 (docs/kernel.md).
 
-    columns: of the vocabulary, recorded together: a power of two from 4 to 4096
-    logits_elements: logits that are alive at once in the forward pass
-    recorded_share: entries the record has room for, as a share of all logits
-    light_share: rows with at most this share of survivors are gathered, the others multiplied
-    dense_multiple: the number of rows that are multiplied is rounded up to this
-    most_full: with a greater share of rows that were not recorded none is taken from the record
-    gradient_elements: of the gradient of the logits of dense rows, alive at once
-    remade_elements: logits of rows that were not recorded, made again at a time
+    columns: the width of a chunk of the vocabulary, a power of two from 4 to 4096
+    logits_elements: logits in memory at once in the forward pass
+    recorded_fraction: how many survivors the record can hold, as a fraction of all logits
+    light_fraction: rows in which at most this fraction of tokens survives are gathered, the others
+    multiplied
+    dense_multiple: the number of rows that are multiplied is rounded up to a multiple of this
+    max_full_fraction: if a larger fraction of rows was not recorded, the record is not used at all
+    gradient_elements: elements of the gradient of dense rows' logits in memory at once
+    recomputed_elements: logits of rows that were not recorded, computed at once
     """
 
     columns: int = 4096
     logits_elements: int = 2**26
-    recorded_share: float = 1 / 125
-    light_share: float = 1 / 90
+    recorded_fraction: float = 1 / 125
+    light_fraction: float = 1 / 90
     dense_multiple: int = 128
-    most_full: float = 1 / 2
+    max_full_fraction: float = 1 / 2
     gradient_elements: int = 2**25
-    remade_elements: int = 2**23
+    recomputed_elements: int = 2**23
 
     def chunks(self, vocabulary: int) -> int:
-        """How many times `columns` it takes."""
+        """Return the number of chunks of a vocabulary."""
         return -(-vocabulary // self.columns)
 
     def rows(self, positions: int) -> int:
-        """Of which logits are made at a time."""
+        """Return for how many rows logits are computed at once."""
         return min(positions, max(1, self.logits_elements // self.columns))
 
     def width(self, rows: int, elements: int, vocabulary: int) -> int:
-        """Columns in whole chunks, at least one, of which so many rows have so many elements."""
+        """Return the columns, in whole chunks, of which `rows` rows have about `elements`."""
         fitting = max(1, elements // max(1, rows) // self.columns)
         return self.columns * min(fitting, self.chunks(vocabulary))
 
 
-def spans(size: int, step: int) -> list[slice]:
-    """0 … size in order, `step` at a time."""
+def slices(size: int, step: int) -> list[slice]:
+    """Split range(size) into slices of length `step`."""
     return [slice(i, min(i + step, size)) for i in range(0, size, step)]

@@ -1,4 +1,4 @@
-"""Matrix products of half-precision operands whose sums are kept in float32."""
+"""Matrix products of half-precision operands with sums in float32."""
 
 import torch
 from torch import Tensor
@@ -6,7 +6,10 @@ from torch.torch_version import TorchVersion
 
 
 def product(left: Tensor, right: Tensor, *, out: Tensor) -> Tensor:
-    """out = left @ right, in float32 whatever the operands: (a, b), (b, c) to (a, c)."""
+    """Compute out = left @ right in float32, for operands of any precision.
+
+    left: (a, b)   right: (b, c)   out: (a, c), float32
+    """
     if left.dtype == torch.float32:
         return torch.mm(left, right, out=out)
     if left.is_cuda:
@@ -16,15 +19,15 @@ def product(left: Tensor, right: Tensor, *, out: Tensor) -> Tensor:
 
 
 def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
-    """sums += left @ right, in float32 whatever the operands."""
+    """Compute sums += left @ right in float32, for operands of any precision."""
     if left.dtype == torch.float32:
         sums.addmm_(left, right)
     elif left.is_cuda and TorchVersion(torch.__version__) >= "2.11":
         torch.ops.aten.addmm.dtype_out(sums, left, right, torch.float32, out=sums)
-    else:  # earlier ones would have sums in half precision too
+    else:  # earlier versions need the sums in half precision too
         sums += product(left, right, out=torch.empty_like(sums))
 
 
 def wide_products() -> bool:
-    """Whether this torch can keep the float32 sums of a half-precision product on a GPU."""
+    """Whether this version of torch can keep float32 sums of half-precision products on a GPU."""
     return hasattr(torch.ops.aten.mm, "dtype_out")

@@ -1,26 +1,24 @@
-"""What the margin keeps, row by row, from one pass over the logits that holds none of them."""
+"""Statistics of the margin loss from the forward pass of the Triton implementation."""
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.argument_checks import check_linear
+from thresher.lm.losses.argument_checks import check_linear, check_margin
 from thresher.lm.losses.kernels import sparse
 from thresher.lm.losses.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.losses.kernels.row_groups import row_groups
-from thresher.lm.losses.logit_scaling import check_scale
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.statistics import RowStatistics
-from thresher.lm.losses.survivors import check_margin
 
 
 @dataclass(frozen=True)
 class RecordedStatistics(RowStatistics):
-    """And how the backward pass of the sparse kernels treats the rows.
+    """Statistics of the rows, and how the backward pass of the Triton implementation groups them.
 
-    full, heavy, light: rows made again, multiplied from the record, gathered
-    gathered: survivors of light rows
+    full, heavy, light: numbers of rows, see `RowGroups`   gathered: survivors of light rows
     """
 
     full: int
@@ -37,33 +35,26 @@ def recorded_statistics(
     *,
     margin: float | Tensor,
     bias: Tensor | None = None,
-    ignore_index: int = -100,
-    temperature: float = 1.0,
-    softcap: float | None = None,
+    **options: Any,
 ) -> RecordedStatistics:
-    """What `linear_selfish_cross_entropy` with these arguments keeps, at the price of its forward.
+    """Compute the statistics of `linear_selfish_cross_entropy`, in the time of its forward pass.
 
-    The loss and the weight's gradient are also all that `gradients.role_parts` needs to tell apart
-    what each token received as an input, as a target and as neither.
+    Together with the gradient of the weight, the loss is also all that
+    `reports.gradient_roles.role_parts` needs to split each token's gradient by role.
 
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)
+    options: `ignore_index`, `temperature` and `softcap`
     """
-    check_linear(input, weight, target, bias, ignore_index=ignore_index, wait=True)
+    loss_options = MarginLossOptions(margin=margin, **options)
+    check_linear(input, weight, target, bias, ignore_index=loss_options.ignore_index, wait=True)
     check_margin(margin, target.shape, wait=True)
-    check_scale(temperature, softcap)
-    tokens = target.masked_fill(target == ignore_index, -1).int()
-    layer = Layer(
-        *sparse.factors(input, weight),
-        None if bias is None else bias.float().contiguous(),
-        None,
-        tokens,
-        temperature,
-        softcap,
-    )
+    tokens = target.masked_fill(target == loss_options.ignore_index, -1).int()
+    bias = None if bias is None else bias.float().contiguous()
+    layer = Layer(*sparse.factors(input, weight), bias, None, tokens, loss_options)
     z_target, plan = target_logits(layer), sparse.PLAN
-    recording = isinstance(margin, Tensor) or margin != math.inf
-    threshold = z_target - sparse.margins(margin, input.device)
+    threshold = z_target - sparse.margin_tensor(margin, input.device)
+    recording = not loss_options.has_infinite_margin
     record = record_survivors(layer, z_target, threshold, plan, recording=recording, mean=True)
     groups = row_groups(record, z_target.new_ones(()), len(weight), plan)
     counted = tokens >= 0

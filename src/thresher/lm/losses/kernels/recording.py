@@ -1,9 +1,9 @@
-"""The forward pass: logits some chunks at a time, turned into row sums and a record of survivors.
+"""The forward pass: compute logits some chunks at a time, and record the survivors.
 
-A step over the vocabulary is one matrix product, read once and then overwritten by the next. Each
-row of each chunk is a program of its own: which entries survive, their log-sum-exp, and the
-survivors themselves appended to a list that some rows share. Where in the list they land is settled
-by an atomic counter and may differ between runs; what is read back through `starts` does not.
+A step over the vocabulary is one matrix product, which is read once and then overwritten by the
+next. Each row of each chunk is a program of its own: it finds the survivors, computes their
+log-sum-exp, and appends them to a list that several rows share. Their position in the list comes
+from an atomic counter and may differ between runs; what is read back through `starts` does not.
 """
 
 import math
@@ -14,20 +14,22 @@ import torch
 import triton
 from torch import Tensor
 
-from thresher.lm.losses.kernels.plan import Plan, spans
+from thresher.lm.losses.kernels.plan import Plan, slices
 from thresher.lm.losses.kernels.products import product
-from thresher.lm.losses.kernels.rationing import Room, lists
+from thresher.lm.losses.kernels.quotas import Quotas, list_count
 from thresher.lm.losses.kernels.recording_kernels import record_kernel, target_logits_kernel
+from thresher.lm.losses.options import LogitScaling
 
 RECORD_LANES, RECORD_WARPS = 128, 4
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What turns hidden states into scaled logits.
+    """The tensors and options that determine the scaled logits and their targets.
 
     input: (positions, width)   weight: (vocabulary, width), of the same dtype, both contiguous
-    bias: (vocabulary,), float32, or None   class_weight: the same, or None with no label smoothing
+    bias: (vocabulary,), float32, or None
+    class_weight: (vocabulary,), float32, or None without label smoothing
     target: (positions,), int32, −1 where ignored
     """
 
@@ -36,25 +38,33 @@ class Layer:
     bias: Tensor | None
     class_weight: Tensor | None
     target: Tensor
-    temperature: float
-    softcap: float | None
+    scaling: LogitScaling
 
     @property
-    def scale(self) -> dict[str, float | bool]:
-        """As the kernels take it."""
+    def scaling_arguments(self) -> dict[str, float | bool]:
+        """The scaling as keyword arguments of the kernels."""
         return {
-            "sharpness": 1 / self.temperature,
-            "softcap": self.softcap or 1.0,
-            "HAS_SOFTCAP": self.softcap is not None,
+            "sharpness": 1 / self.scaling.temperature,
+            "softcap": self.scaling.softcap or 1.0,
+            "HAS_SOFTCAP": self.scaling.softcap is not None,
         }
+
+    def optional_arguments(self, *, otherwise: Tensor) -> tuple[Tensor, Tensor]:
+        """Return bias and class weight; a kernel needs some tensor (`otherwise`) for a None."""
+        return (
+            otherwise if self.bias is None else self.bias,
+            otherwise if self.class_weight is None else self.class_weight,
+        )
 
 
 class Record(NamedTuple):
-    """What the forward pass leaves behind. Rows that are not `kept` have to be computed again.
+    """The result of the forward pass. Rows that are not `kept` have to be computed again.
 
-    Of each position: lse: log Σ exp z over survivors; weights, weighted: Σ w and Σ w·z over them
-    where labels are smoothed; survivors: how many; kept: whether all of them are in the record
-    entries: (lists, room), the survivors, see `entries.packed`; row i is in the list i % lists
+    lse: (positions,), log Σ exp z over the survivors
+    weights, weighted: (positions,), Σ w and Σ w·z over them, with label smoothing
+    survivors: (positions,), how many there are
+    kept: (positions,), whether all of them are in the record
+    entries: (lists, capacity), the survivors, see `entries.packed`; row i is in list i % lists
     starts, lengths: (chunks, positions), where in its list a row's part of a chunk is
     """
 
@@ -67,14 +77,27 @@ class Record(NamedTuple):
     starts: Tensor
     lengths: Tensor
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether an entry has 64 bits."""
+        return self.entries.dtype == torch.int64
+
+    @property
+    def survivor_arguments(self) -> tuple[Tensor | int, ...]:
+        """Arguments of kernels that read survivors: entries, lists, capacity, starts, lengths."""
+        return self.entries, *self.entries.shape, self.starts, self.lengths
+
 
 def empty_record(layer: Layer, plan: Plan, *, recording: bool) -> Record:
-    """Of the right shapes, with nothing in it; without `recording` no row will be kept."""
+    """Return a record of the right shapes with undefined content.
+
+    recording: False if no row will be kept
+    """
     positions, vocabulary = layer.input.shape[0], layer.weight.shape[0]
     chunks = plan.chunks(vocabulary) if recording else 0
-    many = lists(positions)
-    room = math.ceil(plan.recorded_share * positions * vocabulary / max(1, many))
-    wide = layer.input.dtype == torch.float32
+    lists = list_count(positions)
+    capacity = math.ceil(plan.recorded_fraction * positions * vocabulary / max(1, lists))
+    entry_dtype = torch.int64 if layer.input.dtype == torch.float32 else torch.int32
     real = layer.input.new_empty(positions, dtype=torch.float32)
     whole = torch.empty_like(real, dtype=torch.int32)
     return Record(
@@ -83,14 +106,14 @@ def empty_record(layer: Layer, plan: Plan, *, recording: bool) -> Record:
         weighted=torch.empty_like(real),
         survivors=whole,
         kept=torch.empty_like(whole, dtype=torch.bool),
-        entries=whole.new_empty(many, room * recording, dtype=torch.int64 if wide else torch.int32),
+        entries=whole.new_empty(lists, capacity * recording, dtype=entry_dtype),
         starts=whole.new_empty(chunks, positions),
         lengths=whole.new_empty(chunks, positions),
     )
 
 
 def target_logits(layer: Layer) -> Tensor:
-    """z_target of each position, in float32; 0 where it is ignored: (positions,)."""
+    """Return z_target of each position, 0 where it is ignored: (positions,), float32."""
     positions, width = layer.input.shape
     logits = torch.empty(positions, device=layer.input.device)
     if positions:
@@ -103,7 +126,7 @@ def target_logits(layer: Layer) -> Tensor:
             width,
             HAS_BIAS=layer.bias is not None,
             BLOCK=min(1024, triton.next_power_of_2(width)),
-            **layer.scale,
+            **layer.scaling_arguments,
         )
     return logits
 
@@ -117,9 +140,12 @@ def record_survivors(
     recording: bool,
     mean: bool = False,
 ) -> Record:
-    """One pass over all logits. z_target, threshold: (positions,), float32.
+    """Compute all logits once, and return the sums over survivors and the survivors themselves.
 
-    mean: put the mean logit of the softmax over survivors in `weighted`; without smoothing only
+    z_target, threshold: (positions,), float32
+    recording: whether to record survivors, or only their sums
+    mean: put the mean logit under the softmax of the survivors into `weighted`; only without
+    label smoothing
     """
     record = empty_record(layer, plan, recording=recording)
     positions, vocabulary = layer.input.shape[0], layer.weight.shape[0]
@@ -129,18 +155,16 @@ def record_survivors(
     width = plan.width(rows_at_once, plan.logits_elements, vocabulary)
     logits = torch.empty(rows_at_once, width, device=layer.input.device)
     sums = _Sums.empty(plan.chunks(vocabulary), layer, mean=mean)
-    room = Room.empty(positions, record.entries.shape[1], plan.chunks(width), logits.device)
-    for columns in spans(vocabulary, width):
-        for rows in spans(positions, rows_at_once):
-            part = logits[: rows.stop - rows.start, : columns.stop - columns.start]
-            product(layer.input[rows], layer.weight[columns].T, out=part)
-            firsts = rows.start, columns.start
-            _record_part(
-                part, firsts, layer, z_target, threshold, record, sums, room, plan, recording, mean
-            )
+    quotas = Quotas.initial(positions, record.entries.shape[1], plan.chunks(width), logits.device)
+    recorder = _Recorder(layer, z_target, threshold, record, sums, quotas, plan, recording, mean)
+    for columns in slices(vocabulary, width):
+        for rows in slices(positions, rows_at_once):
+            tile = logits[: rows.stop - rows.start, : columns.stop - columns.start]
+            product(layer.input[rows], layer.weight[columns].T, out=tile)
+            recorder.add(tile, rows.start, columns.start)
         if recording:
             done = slice(columns.start // plan.columns, plan.chunks(columns.stop))
-            room.share_out(
+            quotas.update(
                 record.starts[done],
                 sums.lengths[done],
                 seen=columns.stop,
@@ -154,57 +178,13 @@ def record_survivors(
         weights=sums.weights.sum(0),
         weighted=weighted.sum(0),
         survivors=sums.lengths.sum(0, dtype=torch.int32),
-        kept=room.quota >= 0 if recording else room.quota < 0,
+        kept=quotas.quota >= 0 if recording else quotas.quota < 0,
         lengths=sums.lengths if recording else record.lengths,
     )
 
 
-def _record_part(
-    logits: Tensor,
-    firsts: tuple[int, int],
-    layer: Layer,
-    z_target: Tensor,
-    threshold: Tensor,
-    record: Record,
-    sums: "_Sums",
-    room: Room,
-    plan: Plan,
-    recording: bool,
-    mean: bool,
-) -> None:
-    """Take in the logits of some rows and columns, the first of which are given."""
-    lanes = min(RECORD_LANES, plan.columns)
-    record_kernel[(logits.shape[0], plan.chunks(logits.shape[1]))](
-        logits,
-        logits.stride(0),
-        logits if layer.bias is None else layer.bias,
-        logits if layer.class_weight is None else layer.class_weight,
-        layer.target,
-        z_target,
-        threshold,
-        room.quota,
-        room.used,
-        record.entries,
-        record.starts,
-        *sums,
-        *firsts,
-        logits.shape[1],
-        len(layer.input),
-        *record.entries.shape,
-        HAS_BIAS=layer.bias is not None,
-        SMOOTHED=layer.class_weight is not None,
-        MEAN=mean,
-        RECORDING=recording,
-        WIDE=record.entries.dtype == torch.int64,
-        COLUMNS=plan.columns,
-        LANES=lanes,
-        num_warps=min(RECORD_WARPS, max(1, lanes // 32)),
-        **layer.scale,
-    )
-
-
 class _Sums(NamedTuple):
-    """As in `Record`, of each chunk: (chunks, positions), or (0, positions) if not asked for."""
+    """The sums of `Record` for each chunk: (chunks, positions), or (0, positions) if not needed."""
 
     lengths: Tensor
     lse: Tensor
@@ -218,3 +198,50 @@ class _Sums(NamedTuple):
         lengths = torch.empty_like(lse, dtype=torch.int32)
         weights = torch.empty_like(lse[: chunks * smoothed])
         return cls(lengths, lse, weights, torch.empty_like(lse[: chunks * (smoothed or mean)]))
+
+
+@dataclass(frozen=True)
+class _Recorder:
+    """Adds tiles of logits to the sums and to the record."""
+
+    layer: Layer
+    z_target: Tensor
+    threshold: Tensor
+    record: Record
+    sums: _Sums
+    quotas: Quotas
+    plan: Plan
+    recording: bool
+    mean: bool
+
+    def add(self, logits: Tensor, first_row: int, first_token: int) -> None:
+        """Add the logits of some rows and columns, without bias and scaling: (rows, columns)."""
+        layer = self.layer
+        lanes = min(RECORD_LANES, self.plan.columns)
+        record_kernel[(logits.shape[0], self.plan.chunks(logits.shape[1]))](
+            logits,
+            logits.stride(0),
+            *layer.optional_arguments(otherwise=logits),
+            layer.target,
+            self.z_target,
+            self.threshold,
+            self.quotas.quota,
+            self.quotas.used,
+            self.record.entries,
+            self.record.starts,
+            *self.sums,
+            first_row,
+            first_token,
+            logits.shape[1],
+            len(layer.input),
+            *self.record.entries.shape,
+            HAS_BIAS=layer.bias is not None,
+            SMOOTHED=layer.class_weight is not None,
+            MEAN=self.mean,
+            RECORDING=self.recording,
+            WIDE=self.record.is_wide,
+            COLUMNS=self.plan.columns,
+            LANES=lanes,
+            num_warps=min(RECORD_WARPS, max(1, lanes // 32)),
+            **layer.scaling_arguments,
+        )

@@ -5,38 +5,29 @@
 import triton
 import triton.language as tl
 
-from thresher.lm.losses.kernels.entries import TOO_FAR, packed, scaled
+from thresher.lm.losses.kernels.entries import MAX_U, packed, scaled
 
 DEAD = tl.constexpr(float("-inf"))
-LOWEST = tl.constexpr(-3.4e38)  # threshold: what is not there never survives
+LOWEST = tl.constexpr(-3.4e38)  # threshold: columns beyond the vocabulary never survive
 LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
 def target_logits_kernel(
-    input,
-    weight,
-    bias,
-    target,
-    logits,
-    width,
-    sharpness,
-    softcap,
-    HAS_BIAS: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    """z_target of one row: an indexed dot product."""
+    input, weight, bias, target, logits, width, sharpness, softcap,
+    HAS_BIAS: tl.constexpr, HAS_SOFTCAP: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Compute z_target of one row: the dot product with one row of the weight."""
     row = tl.program_id(0).to(tl.int64)
     token = tl.load(target + row)
     known = token >= 0
     token = tl.maximum(token, 0).to(tl.int64)
     products = tl.zeros((BLOCK,), dtype=tl.float32)
     for start in range(0, width, BLOCK):
-        place = start + tl.arange(0, BLOCK)
-        mask = (place < width) & known
-        x = tl.load(input + row * width + place, mask=mask, other=0.0).to(tl.float32)
-        w = tl.load(weight + token * width + place, mask=mask, other=0.0).to(tl.float32)
+        column = start + tl.arange(0, BLOCK)
+        mask = (column < width) & known
+        x = tl.load(input + row * width + column, mask=mask, other=0.0).to(tl.float32)
+        w = tl.load(weight + token * width + column, mask=mask, other=0.0).to(tl.float32)
         products += x * w
     logit = tl.sum(products, 0)
     if HAS_BIAS:
@@ -46,51 +37,25 @@ def target_logits_kernel(
 
 @triton.jit
 def record_kernel(
-    logits,
-    stride,
-    bias,
-    class_weight,
-    target,
-    z_target,
-    threshold,
-    quota,
-    used,
-    entries,
-    starts,
-    lengths,
-    lse,
-    weights,
-    weighted,
-    first_row,
-    first_token,
-    columns,
-    positions,
-    lists,
-    room,
-    sharpness,
-    softcap,
-    HAS_BIAS: tl.constexpr,
-    HAS_SOFTCAP: tl.constexpr,
-    SMOOTHED: tl.constexpr,
-    MEAN: tl.constexpr,
-    RECORDING: tl.constexpr,
-    WIDE: tl.constexpr,
-    COLUMNS: tl.constexpr,
-    LANES: tl.constexpr,
-):
-    """One row of one chunk: sums over its survivors, and the survivors themselves.
+    logits, stride, bias, class_weight, target, z_target, threshold, quota, used,
+    entries, starts, lengths, lse, weights, weighted,
+    first_row, first_token, columns, positions, lists, capacity, sharpness, softcap,
+    HAS_BIAS: tl.constexpr, HAS_SOFTCAP: tl.constexpr, SMOOTHED: tl.constexpr, MEAN: tl.constexpr,
+    RECORDING: tl.constexpr, WIDE: tl.constexpr, COLUMNS: tl.constexpr, LANES: tl.constexpr,
+):  # fmt: skip
+    """Compute the sums over the survivors of one row in one chunk, and record the survivors.
 
-    Logits are read once, a column to a lane at a time, and stay in registers. Each lane's survivors
-    come after those of the lanes before it.
+    Logits are loaded once, one column per lane at a time, and stay in registers. The survivors of a
+    lane are written after those of the lanes before it.
     """
     row = first_row + tl.program_id(0)
     first = first_token + tl.program_id(1) * COLUMNS
     lane = tl.arange(0, LANES)
     limit = tl.maximum(tl.load(threshold + row), LOWEST)
-    wanted = tl.load(target + row)
-    present = tl.where(wanted >= 0, columns - tl.program_id(1) * COLUMNS, 0)  # 0 where ignored
+    target_token = tl.load(target + row)
+    present = tl.where(target_token >= 0, columns - tl.program_id(1) * COLUMNS, 0)  # 0: ignored
     logits += tl.program_id(0).to(tl.int64) * stride + tl.program_id(1) * COLUMNS
-    held = ()
+    values = ()
     top = tl.full((LANES,), DEAD, dtype=tl.float32)
     counts = tl.zeros((LANES,), dtype=tl.int32)
     for part in tl.static_range(COLUMNS // LANES):
@@ -99,47 +64,47 @@ def record_kernel(
         if HAS_BIAS:
             x += tl.load(bias + first + column, mask=column < present, other=0.0)
         z = scaled(x, sharpness, softcap, HAS_SOFTCAP)
-        # The product may round another way than the sum that made z_target, which is what counts.
-        z = tl.where(column == wanted - first, tl.load(z_target + row), z)
+        # The matrix product may round differently from the sum that gave z_target; this one counts.
+        z = tl.where(column == target_token - first, tl.load(z_target + row), z)
         if HAS_SOFTCAP:
             z = tl.where(column < present, z, DEAD)
-        dead = z < limit  # not ~(z ≥ limit): NaN must be seen in the loss
+        dead = z < limit  # not ~(z ≥ limit): NaN must reach the loss
         z = tl.where(dead, DEAD, z)
-        held = held + (z,)  # noqa: RUF005
+        values = values + (z,)  # noqa: RUF005
         top = tl.maximum(top, z)
         counts += (~dead).to(tl.int32)
-    found = tl.sum(counts, 0)
+    count = tl.sum(counts, 0)
     highest = tl.max(top, 0)
     at = first // COLUMNS * positions + row
-    tl.store(lengths + at, found)
+    tl.store(lengths + at, count)
     if RECORDING:
-        keep = (found <= tl.load(quota + row)) & (highest - limit < TOO_FAR)
-        # Nothing but the place is settled here: no other memory needs to be seen in order.
-        start = tl.atomic_add(used + row % lists, tl.where(keep, found, 0), sem="relaxed")
+        keep = (count <= tl.load(quota + row)) & (highest - limit < MAX_U)
+        # "relaxed": the counter only assigns positions and orders no other memory accesses.
+        start = tl.atomic_add(used + row % lists, tl.where(keep, count, 0), sem="relaxed")
         tl.store(starts + at, tl.where(keep, start, -1))
-        entries += (row % lists).to(tl.int64) * room + start
+        entries += (row % lists).to(tl.int64) * capacity + start
         order = tl.cumsum(counts, 0) - counts
-        # Read anew, so that survivors are told by one more comparison rather than by a bit each
-        # that the compiler would keep from above.
+        # Loaded again, so that the compiler compares once more below instead of keeping one bit
+        # for each survivor in registers.
         limit = tl.load(threshold + row)
 
     shift = tl.where(highest == DEAD, 0.0, highest)
     powers = tl.zeros((LANES,), dtype=tl.float32)
     for part in tl.static_range(COLUMNS // LANES):
-        powers += tl.exp2((held[part] - shift) * LOG2_E)
+        powers += tl.exp2((values[part] - shift) * LOG2_E)
         if RECORDING:
-            alive = ~(held[part] < limit)
-            entry = packed(held[part] - limit, part * LANES + lane, WIDE)
+            alive = ~(values[part] < limit)
+            entry = packed(values[part] - limit, part * LANES + lane, WIDE)
             tl.store(entries + order, entry, mask=alive & keep)
             order += alive.to(tl.int32)
     total = tl.sum(powers, 0)
-    total = tl.where(total < 1, 1.0, total)  # only where nothing survives
+    total = tl.where(total < 1, 1.0, total)  # less than 1 only if nothing survives
     tl.store(lse + at, highest + tl.log(total))
     if MEAN:
         sums = tl.zeros((LANES,), dtype=tl.float32)
         for part in tl.static_range(COLUMNS // LANES):
-            z = tl.where(held[part] == DEAD, 0.0, held[part])
-            sums += tl.exp2((held[part] - shift) * LOG2_E) * z
+            z = tl.where(values[part] == DEAD, 0.0, values[part])
+            sums += tl.exp2((values[part] - shift) * LOG2_E) * z
         tl.store(weighted + at, tl.sum(sums, 0) / total)
     if SMOOTHED:
         sums = tl.zeros((LANES,), dtype=tl.float32)
@@ -147,7 +112,7 @@ def record_kernel(
         for part in tl.static_range(COLUMNS // LANES):
             column = part * LANES + lane
             w = tl.load(class_weight + first + column, mask=column < present, other=0.0)
-            sums += tl.where(held[part] == DEAD, 0.0, w)
-            weighted_sums += tl.where(held[part] == DEAD, 0.0, held[part]) * w
+            sums += tl.where(values[part] == DEAD, 0.0, w)
+            weighted_sums += tl.where(values[part] == DEAD, 0.0, values[part]) * w
         tl.store(weights + at, tl.sum(sums, 0))
         tl.store(weighted + at, tl.sum(weighted_sums, 0))

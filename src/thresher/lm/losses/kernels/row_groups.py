@@ -1,4 +1,4 @@
-"""Which rows of the gradient are computed again, which multiplied, and which gathered."""
+"""Group the rows of the gradient by how they are computed: recomputed, multiplied or gathered."""
 
 from dataclasses import dataclass
 
@@ -7,20 +7,22 @@ from torch import Tensor
 from torch.nn import functional
 
 from thresher.lm.losses.kernels.plan import Plan
-from thresher.lm.losses.kernels.recording import Record
-from thresher.lm.losses.kernels.token_counts import TokenPlaces, token_counts
+from thresher.lm.losses.kernels.recording import Layer, Record
+from thresher.lm.losses.kernels.token_counts import TokenRanges, token_counts
 
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Rows in the order of what they cost: first `full`, up to `dense`, and the light ones.
+    """Rows in the order of their cost: first the full ones, then the heavy ones, then the light.
 
-    A *full* row was not recorded: its logits are made again. Full and *heavy* rows are multiplied,
-    as dense ones. The survivors of a *light* row are gathered one by one.
+    A *full* row was not recorded: its logits are computed again. Full and *heavy* rows together are
+    the *dense* rows, whose gradients are matrix products. The survivors of a *light* row are
+    gathered one by one.
 
-    order: (positions,)   full, dense: how many rows   scale: the largest gradient of a row's loss
-    listed: survivors of light rows   popular: tokens that survive in more than their share of these
-    offsets: (positions + 1,), of the lists of light rows, in order; dense rows have empty ones
+    order: (positions,)   full, dense: how many rows   listed: survivors of light rows
+    popular: how many tokens survive in more than the light fraction of light rows
+    scale: the largest absolute gradient of a row's loss
+    offsets: (positions + 1,), of the lists of rows, in this order; those of dense rows are empty
     tokens: where the lists of tokens are, of the same survivors
     """
 
@@ -31,22 +33,39 @@ class RowGroups:
     popular: int
     scale: float
     offsets: Tensor
-    tokens: TokenPlaces
+    tokens: TokenRanges
 
     @property
     def all_full(self) -> bool:
-        """Whether no row is left to the record; rows are then in their own order."""
+        """Whether the record is not used at all; rows are then in their original order."""
         return self.full == len(self.order)
 
 
+@dataclass(frozen=True)
+class BackwardPass:
+    """The inputs of the backward pass.
+
+    terms: (6, positions), z_target, threshold, lse, pull, own, even (see `chunked`); the last three
+    times the gradient of the row's loss, divided by `groups.scale`
+    """
+
+    layer: Layer
+    record: Record
+    terms: Tensor
+    groups: RowGroups
+    plan: Plan
+
+
 def row_groups(record: Record, scale: Tensor, vocabulary: int, plan: Plan) -> RowGroups:
-    """Split by the number of survivors; the host waits for the device to learn how many there are.
+    """Group the rows by their number of survivors; the host waits for the device to learn it.
 
-    A dense row costs 4·V·width operations, a light survivor 2 reads of a vector: the share at which
-    both take equally long is that of memory bandwidth to arithmetic, whatever the width.
+    A dense row costs 4·V·width operations, a survivor in a light row 2 reads of a vector. The
+    fraction of survivors at which both take equally long is the ratio of memory bandwidth to
+    arithmetic throughput, for any width.
 
-    The device would be idle while the host launches many small things after it has waited. So what
-    can be known of the lists before is prepared here, while the device is still busy with logits.
+    After the wait the device would be idle while the host launches many small kernels. So
+    everything about the lists that does not depend on the sizes is computed here before the wait,
+    while the device is still busy with logits.
 
     scale: ()
     """
@@ -54,18 +73,18 @@ def row_groups(record: Record, scale: Tensor, vocabulary: int, plan: Plan) -> Ro
     rows = torch.arange(len(survivors), device=survivors.device)
     full = ~record.kept & (survivors > 0)
     order = (survivors + full * vocabulary).argsort(descending=True, stable=True)
-    dense = (full | (survivors > plan.light_share * vocabulary)).sum()
+    dense = (full | (survivors > plan.light_fraction * vocabulary)).sum()
     dense = (dense + plan.dense_multiple - 1) // plan.dense_multiple * plan.dense_multiple
     dense = dense.minimum((survivors > 0).sum())
     light = torch.empty_like(full).index_copy_(0, order, rows >= dense)
     offsets = functional.pad((survivors * light)[order].cumsum(0), (1, 0))
     counts = token_counts(record, light, vocabulary, plan)
-    popular = (counts > plan.light_share * light.sum()).sum()
-    tokens = TokenPlaces.of(counts)
-    asked = full.sum(), dense, offsets[-1], popular, scale
-    *known, largest = torch.stack([each.double() for each in asked]).tolist()
+    popular = (counts > plan.light_fraction * light.sum()).sum()
+    tokens = TokenRanges.from_counts(counts)
+    on_device = full.sum(), dense, offsets[-1], popular, scale
+    *known, largest = torch.stack([each.double() for each in on_device]).tolist()
     sizes = dict(zip(("full", "dense", "listed", "popular"), map(int, known), strict=True))
-    if sizes["full"] > plan.most_full * len(rows):
+    if sizes["full"] > plan.max_full_fraction * len(rows):
         order, sizes = rows, {"full": len(rows), "dense": len(rows), "listed": 0, "popular": 0}
-        offsets, tokens = offsets.new_zeros(1), TokenPlaces.of(counts[:0])  # memory given back
+        offsets, tokens = offsets.new_zeros(1), TokenRanges.from_counts(counts[:0])  # frees memory
     return RowGroups(order, **sizes, scale=largest, offsets=offsets, tokens=tokens)

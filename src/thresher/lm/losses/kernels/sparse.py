@@ -1,7 +1,7 @@
-"""The margin loss from hidden states with Triton: a gradient that touches survivors alone.
+"""The margin loss from hidden states with Triton: gradients are computed from survivors alone.
 
-The formulas are those of `chunked`. Both passes are operators of their own, which torch.compile
-takes as they are.
+The formulas are those of `chunked`. The forward and the backward pass are custom operators, so that
+torch.compile does not trace into them.
 """
 
 import math
@@ -20,6 +20,7 @@ from thresher.lm.losses.kernels.recording import (
     record_survivors,
     target_logits,
 )
+from thresher.lm.losses.options import LogitScaling, MarginLossOptions
 
 PLAN = Plan()
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
@@ -29,53 +30,46 @@ def row_losses(
     input: Tensor,
     weight: Tensor,
     target: Tensor,
+    options: MarginLossOptions,
     *,
-    margin: float | Tensor,
     bias: Tensor | None = None,
     class_weight: Tensor | None = None,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    temperature: float = 1.0,
-    softcap: float | None = None,
 ) -> Tensor:
-    """`chunked.row_losses` for float16, bfloat16 and float32.
+    """Compute `chunked.row_losses` for float16, bfloat16 and float32.
 
-    Input and weight are multiplied in the more precise of their dtypes, or in autocast's. Sums are
-    in float32, and so is the loss. Targets of a GPU are not looked at by the host: one that is no
-    token makes its loss NaN.
+    Input and weight are multiplied in the more precise of their dtypes, or in that of autocast.
+    Sums and the loss are in float32. Targets on a GPU are not checked by the host: the loss of one
+    outside the vocabulary is NaN.
     """
-    ignored = target == ignore_index
+    ignored = target == options.ignore_index
     known = ~ignored & (target >= 0) & (target < len(weight))
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
         *factors(input, weight),
         None if bias is None else bias.float().contiguous(),
         target.where(known, -1).int(),
-        margins(margin, input.device),
+        margin_tensor(options.margin, input.device),
         None if class_weight is None else class_weight.float().contiguous(),
-        label_smoothing,
-        temperature,
-        softcap,
-        isinstance(margin, Tensor) or margin != math.inf,
+        options,
     )
     return rows.masked_fill(~known, math.nan).masked_fill(ignored, 0)
 
 
 def factors(input: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in the dtype in which they are multiplied, and contiguous."""
+    """Return both in the dtype in which they are multiplied, and contiguous."""
     dtype = torch.promote_types(input.dtype, weight.dtype)
     if torch.is_autocast_enabled(input.device.type):
         dtype = torch.get_autocast_dtype(input.device.type)
     if dtype not in DTYPES:
         allowed = ", ".join(str(each) for each in DTYPES)
-        raise TypeError(f"input and weight must be multiplied in one of {allowed}, got {dtype}")
+        raise TypeError(f"`input` and `weight` must be multiplied in one of {allowed}, got {dtype}")
     return input.to(dtype).contiguous(), weight.to(dtype).contiguous()
 
 
-def margins(margin: float | Tensor, device: torch.device) -> Tensor:
-    """As the kernels take them: float32, () or (positions,)."""
+def margin_tensor(margin: float | Tensor, device: torch.device) -> Tensor:
+    """Return the margin as a float32 tensor on the device: () or (positions,)."""
     if isinstance(margin, Tensor):
         return margin.to(device, torch.float32)
-    return torch.full((), margin, device=device)  # a copy from the host would be slower
+    return torch.full((), margin, device=device)  # faster than copying a number from the host
 
 
 class _RowLosses(torch.autograd.Function):
@@ -88,16 +82,16 @@ class _RowLosses(torch.autograd.Function):
         target: Tensor,
         margin: Tensor,
         class_weight: Tensor | None,
-        label_smoothing: float,
-        temperature: float,
-        softcap: float | None,
-        recording: bool,
+        options: MarginLossOptions,
     ) -> Tensor:
-        spread = class_weight if label_smoothing else None
-        if label_smoothing and class_weight is None:
-            spread = torch.ones(weight.shape[0], device=weight.device)
-        layer = input, weight, bias, spread, target, temperature, softcap
-        z_target, threshold, *fields = _record(*layer, margin, recording)
+        smoothing = options.label_smoothing
+        smoothing_weight = class_weight if smoothing else None
+        if smoothing and class_weight is None:
+            smoothing_weight = torch.ones(weight.shape[0], device=weight.device)
+        layer = input, weight, bias, smoothing_weight, target
+        scale = options.temperature, options.softcap
+        recording = not options.has_infinite_margin
+        z_target, threshold, *fields = _record(*layer, *scale, margin, recording)
         record = Record(*fields)
         lse = record.lse.masked_fill(target < 0, 0)
         own, even = torch.ones_like(lse), torch.zeros_like(lse)
@@ -105,25 +99,28 @@ class _RowLosses(torch.autograd.Function):
             own = class_weight[target.clamp(min=0).long()]
         pull = own
         rows: Tensor = own * (lse - z_target)
-        if label_smoothing:
-            own = (1 - label_smoothing) * own
-            even = label_smoothing / record.survivors.clamp(min=1)
+        if smoothing:
+            own = (1 - smoothing) * own
+            even = smoothing / record.survivors.clamp(min=1)
             pull = own + even * record.weights
             rows = pull * lse - own * z_target - even * record.weighted
         terms = torch.stack([z_target, threshold, lse, pull, own, even])
-        ctx.save_for_backward(input, weight, bias, spread, target, terms, *fields)
-        ctx.scale = temperature, softcap
+        ctx.save_for_backward(*layer, terms, *fields)
+        ctx.scale = scale
         return rows
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad_rows: Tensor) -> tuple[Tensor | None, ...]:
-        input, weight, bias, spread, target, terms, *record = ctx.saved_tensors
-        layer = input, weight, bias, spread, target
+        input, weight, bias, smoothing_weight, target, terms, *record = ctx.saved_tensors
+        layer = input, weight, bias, smoothing_weight, target
         needs = list(ctx.needs_input_grad[:3])
         found = _gradients(*layer, *ctx.scale, record, terms, grad_rows, needs)
         grads = [grad if need else None for grad, need in zip(found, needs, strict=True)]
-        return *grads, *[None] * 7
+        return *grads, *[None] * 4
+
+
+# A custom operator takes tensors and numbers, so the fields of a `Layer` are passed one by one.
 
 
 @torch.library.custom_op("thresher::record_survivors", mutates_args=())
@@ -138,8 +135,8 @@ def _record(
     margin: Tensor,
     recording: bool,
 ) -> list[Tensor]:
-    """z_target, the threshold, and the fields of a `Record`."""
-    layer = Layer(input, weight, bias, class_weight, target, temperature, softcap)
+    """Return z_target, the threshold, and the fields of a `Record`."""
+    layer = Layer(input, weight, bias, class_weight, target, LogitScaling(temperature, softcap))
     z_target = target_logits(layer)
     threshold = z_target - margin
     record = record_survivors(layer, z_target, threshold, PLAN, recording=recording)
@@ -147,20 +144,10 @@ def _record(
 
 
 @_record.register_fake
-def _(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    class_weight: Tensor | None,
-    target: Tensor,
-    temperature: float,
-    softcap: float | None,
-    margin: Tensor,
-    recording: bool,
-) -> list[Tensor]:
-    layer = Layer(input, weight, bias, class_weight, target, temperature, softcap)
-    row = input.new_empty(input.shape[0], dtype=torch.float32)
-    return [row, torch.empty_like(row), *empty_record(layer, PLAN, recording=recording)]
+def _(*arguments: Any) -> list[Tensor]:
+    layer = Layer(*arguments[:5], scaling=LogitScaling(*arguments[5:7]))
+    row = layer.input.new_empty(layer.input.shape[0], dtype=torch.float32)
+    return [row, torch.empty_like(row), *empty_record(layer, PLAN, recording=arguments[-1])]
 
 
 @torch.library.custom_op("thresher::survivor_gradients", mutates_args=())
@@ -177,31 +164,19 @@ def _gradients(
     grad_rows: Tensor,
     needs: list[bool],
 ) -> list[Tensor]:
-    """Of input, weight and bias; empty where it is not needed."""
+    """Return the gradients of input, weight and bias; an empty tensor if one is not needed."""
     if not len(input):
         return [torch.zeros_like(each) for each in (input, weight, weight[:, 0])]
-    layer = Layer(input, weight, bias, class_weight, target, temperature, softcap)
+    layer = Layer(input, weight, bias, class_weight, target, LogitScaling(temperature, softcap))
     found = gradients(layer, Record(*record), terms, grad_rows, PLAN, Needs(*needs))
     every = found.input, found.weight, found.bias
     return [terms.new_empty(0) if each is None else each for each in every]
 
 
 @_gradients.register_fake
-def _(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    class_weight: Tensor | None,
-    target: Tensor,
-    temperature: float,
-    softcap: float | None,
-    record: list[Tensor],
-    terms: Tensor,
-    grad_rows: Tensor,
-    needs: list[bool],
-) -> list[Tensor]:
-    given = zip((input, weight, bias), needs, strict=True)
+def _(*arguments: Any) -> list[Tensor]:
+    terms, needs = arguments[-3], arguments[-1]
     return [
         torch.empty_like(each) if need and each is not None else terms.new_empty(0)
-        for each, need in given
+        for each, need in zip(arguments[:3], needs, strict=True)
     ]

@@ -1,1 +1,1 @@
-"""What else is known to help rare tokens, each idea a function."""
+"""Other published methods that help rare tokens, each one a function."""

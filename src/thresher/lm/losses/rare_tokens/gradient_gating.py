@@ -1,8 +1,8 @@
-"""Adaptive gradient gating: a rare token is hardly pushed by others' contexts (Yu et al. 2022).
+"""Adaptive gradient gating: scale down the gradient that pushes rare tokens (Yu et al. 2022).
 
-Of the gradient that an output embedding receives, one part comes from positions where its token is
-the target and pulls it closer; the rest comes from all other positions and pushes it away. For a
-rare token the push is nearly everything. Here it is scaled down, the more so the rarer the token.
+One part of the gradient of an output embedding comes from positions where its token is the target
+and pulls it closer; the rest comes from all other positions and pushes it away. For a rare token
+the push is nearly everything. Here it is multiplied by a gate that is smaller for rarer tokens.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from torch.autograd.function import once_differentiable
 
 @dataclass(frozen=True)
 class GradientGates:
-    """How much of the push a token feels: all (1) if it is not rare.
+    """The factors of the push gradient for each token: 1 for tokens that are not rare.
 
-    rare: (vocabulary,), bool   by_common, by_rare: (vocabulary,), in [0, 1], the share that gets
-    through at positions where the target is a common or a rare token
+    rare: (vocabulary,), bool
+    by_common, by_rare: (vocabulary,), in [0, 1], the factor at positions where the target is a
+    common or a rare token
     """
 
     rare: Tensor
@@ -27,12 +28,13 @@ class GradientGates:
 
 
 def gradient_gates(rate: Tensor, *, threshold: float = 0.02) -> GradientGates:
-    """A token seen less than `threshold` times a step is rare.
+    """Return the gates that follow from how often each token is a target.
 
-    It feels its rate of the push where the target is common, and min(rate / mean rate of the rare,
-    1) of it where the target is rare too, so that only the very rare are spared there.
+    A token is rare if it is a target fewer than `threshold` times per step. Its gate is its rate
+    where the target is common, and min(rate / mean rate of the rare, 1) where the target is rare
+    too, so that only the rarest tokens are protected there.
 
-    rate: (vocabulary,), how often each token was a target, for one step of training
+    rate: (vocabulary,), the mean number of times per training step that a token is a target
     """
     rare = rate < threshold
     mean = rate[rare].mean() if bool(rare.any()) else rate.new_ones(())
@@ -46,13 +48,14 @@ def gradient_gates(rate: Tensor, *, threshold: float = 0.02) -> GradientGates:
 
 
 def gated_linear(hidden: Tensor, weight: Tensor, target: Tensor, gates: GradientGates) -> Tensor:
-    """hidden @ weight.T, with the weight's gradient gated wherever a token is not the target.
+    """Return hidden @ weight.T; the weight's gradient is gated where a token is not the target.
 
-    ∂L/∂w_j = Σ_i γ_ij·(∂L/∂z_ij)·h_i; γ_ij is 1 if j is the target of i, otherwise j's gate by the
-    kind of that target. The gradient for hidden is untouched.
+    ∂L/∂w_j = Σ_i γ_ij·(∂L/∂z_ij)·h_i; γ_ij is 1 if j is the target of i, otherwise the gate of j
+    for a common or rare target. The gradient of hidden is not changed.
 
-    hidden: (rows, width)   weight: (vocabulary, width)   target: (rows,); rows whose target is no
-    token are taken to have a common one   returns: (rows, vocabulary)
+    hidden: (rows, width)   weight: (vocabulary, width)
+    target: (rows,); a target outside the vocabulary (an ignored one) counts as common
+    returns: (rows, vocabulary)
     """
     logits: Tensor = _GatedLinear.apply(  # type: ignore[no-untyped-call]
         hidden, weight, target, gates.rare, gates.by_common, gates.by_rare

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from thresher.lm.losses.kernels.rationing import Room
+from thresher.lm.losses.kernels.quotas import Quotas
 
 CHUNKS, POSITIONS = 4, 300
 
@@ -13,7 +13,7 @@ def recorded(found, room):
 
     One chunk at a time; a row that may not write is passed over, as the kernel does.
     """
-    state = Room.empty(POSITIONS, room, 1, torch.device("cpu"))
+    state = Quotas.initial(POSITIONS, room, 1, torch.device("cpu"))
     many = len(state.used)
     for chunk in range(CHUNKS):
         lengths = found[chunk : chunk + 1].int()
@@ -22,7 +22,7 @@ def recorded(found, room):
             state.used[which] += lengths[0, which::many][writes[0, which::many]].sum()
         assert (state.used <= room).all()
         starts = torch.where(writes, 0, -1).int()
-        state.share_out(starts, lengths, seen=chunk + 1, vocabulary=CHUNKS, chunks=1)
+        state.update(starts, lengths, seen=chunk + 1, vocabulary=CHUNKS, chunks=1)
     return state.quota >= 0
 
 
