@@ -24,6 +24,7 @@ FORBIDDEN = {
 GROUND = {
     *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
     *("lazy_exports", "model_folder", "progress", "renamed_arguments", "validation"),
+    "work_folder",
 }
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from thresher.cli.errors import TOLD
-from thresher.cli.output import opened
+from thresher.cli.errors import MAX_SHOWN
+from thresher.cli.output import open_output
 
 
 @pytest.fixture
@@ -82,22 +82,25 @@ def test_a_line_of_five_megabytes_keeps_true_offsets(run, tmp_path, model):
 
 def test_a_field_that_no_line_has_does_not_flood_the_terminal(run, tmp_path, model):
     path = tmp_path / "notes.jsonl"
-    path.write_text('{"body": "Magda left."}\n' * (TOLD + 30), encoding="utf-8")
+    path.write_text('{"body": "Magda left."}\n' * (MAX_SHOWN + 30), encoding="utf-8")
     none = run("find", path, "--model", model)
     assert none.status == 1
     *told, counted, conclusion = none.err.splitlines()
     assert [line.rpartition(" line ")[2].partition(":")[0] for line in told] == [
-        str(number) for number in range(1, TOLD + 1)
+        str(number) for number in range(1, MAX_SHOWN + 1)
     ]
-    assert counted == f"thresher: more than {TOLD} problems with the input: the others are counted"
+    assert (
+        counted
+        == f"thresher: more than {MAX_SHOWN} problems with the input; not showing the others"
+    )
     assert conclusion == f"thresher: no text in {path}"
     with path.open("a", encoding="utf-8") as file:
         file.write('{"text": "Magda left."}\n')
     some = run("find", path, "--model", model)
     assert (some.status, some.out.count("\n")) == (1, 1)
     assert some.err.splitlines()[-1] == (
-        f"thresher: {TOLD + 30} problems with the input, the first {TOLD} told above; "
-        "the rest was read"
+        f"thresher: {MAX_SHOWN + 30} problems with the input, the first {MAX_SHOWN} shown above; "
+        "the rest was processed"
     )
 
 
@@ -208,7 +211,7 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path):
     old.write_text("old", encoding="utf-8")
 
     def fail_half_way():
-        with opened(old) as write:
+        with open_output(old) as write:
             write("new")
             assert old.read_text(encoding="utf-8") == "old"
             raise KeyboardInterrupt
@@ -225,7 +228,7 @@ def test_a_link_stays_a_link_and_its_file_is_exchanged(tmp_path):
     target.write_text("old", encoding="utf-8")
     link = tmp_path / "link"
     link.symlink_to(target)
-    with opened(link) as write:
+    with open_output(link) as write:
         write("new")
     assert link.is_symlink()
     assert target.read_text(encoding="utf-8") == "new"

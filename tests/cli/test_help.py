@@ -1,4 +1,4 @@
-"""Help is quick, narrow and true."""
+"""Help, completion and mistyped commands."""
 
 import importlib.metadata
 import os
@@ -9,12 +9,14 @@ import sys
 import pytest
 
 import thresher
-from thresher.cli import options
-from thresher.cli.entities import evaluate, find, fit_options
+from thresher.cli.entities.find import OutputFormat
+from thresher.entities.choices import PriorName, WordFeature
 from thresher.entities.priors.prior_knowledge import PRIORS
 from thresher.entities.priors.word_priors import FEATURES
+from thresher.gates.choices import GateForm, GatePosition
 from thresher.gates.objective import GATES_AT
 from thresher.gates.selector import PARAMETER_RANGES
+from thresher.text.choices import GoldFormat, TextFormat
 from thresher.text.corpus import _READERS as READERS
 from thresher.text.formats.annotation_tools import TOOLS
 
@@ -111,13 +113,13 @@ def test_the_version_is_that_of_the_package(run):
 
 
 def test_choices_are_those_of_the_library():
-    assert set(options.INPUT_FORMATS) == set(READERS)
-    assert set(evaluate.GOLD_FORMATS) == {"conll", *TOOLS}
-    assert set(find.OUTPUT_FORMATS) >= set(TOOLS)
-    assert fit_options.PRIORS == PRIORS
-    assert fit_options.FEATURES == FEATURES
-    assert set(fit_options.FORMS) == set(PARAMETER_RANGES)
-    assert fit_options.GATES_AT == GATES_AT
+    assert set(TextFormat) == set(READERS)
+    assert set(GoldFormat) == {"conll", *TOOLS}
+    assert set(OutputFormat) >= set(TOOLS)
+    assert tuple(PriorName) == PRIORS
+    assert tuple(WordFeature) == FEATURES
+    assert set(GateForm) == set(PARAMETER_RANGES)
+    assert tuple(GatePosition) == GATES_AT
 
 
 @pytest.mark.parametrize(
@@ -126,25 +128,31 @@ def test_choices_are_those_of_the_library():
         ("fidn x", "Did you mean 'find'?"),
         ("find", "Missing argument 'SOURCES'"),
         ("find x --tresh 1", "--threshold"),
-        ("find x --to htm", "'htm' is not one of terminal, jsonl, conll, iob2, html, prodigy"),
+        ("find x --to htm", "'htm' is not one of 'terminal', 'jsonl', 'conll', 'iob2', 'html',"),
         ("find x --to htm", "did you mean html?"),
         ("find x --to labelstudio", "did you mean label-studio?"),
-        ("find x --from txt", "is not one of text, jsonl, parquet, conll, label-studio; did you"),
-        ("find x --threshold 1.5", "'--threshold': '1.5' is not a number from 0 to 1"),
-        ("find x --threshold nan", "'nan' is not a number from 0 to 1"),
+        (
+            "find x --from txt",
+            "is not one of 'text', 'jsonl', 'parquet', 'conll', 'label-studio'; did",
+        ),
+        ("find x --threshold 1.5", "Invalid value for '--threshold': "),
+        ("find x --threshold nan", "Invalid value for '--threshold': "),
         ("fit x", "Missing option '--output'"),
         ("fit x -o y --prior casig", "did you mean casing?"),
-        ("fit x -o y --gates-at middle", "'middle' is not one of input, pool"),
-        ("fit x -o y --form hard", "is not one of continuous, stretched, thresholded"),
-        ("fit x -o y --epochs 0", "'0' is not a whole number of at least 1"),
-        ("fit x -o y --seed 1.5", "'1.5' is not a whole number from 0 to 4294967295"),
-        ("lm sample x --seed 4294967296", "'4294967296' is not a whole number from 0 to"),
-        ("fit x -o y --sparsity inf", "'inf' is not a number at least 0"),
-        ("fit x -o y --contrast -1", "'-1' is not a number at least 0"),
+        (
+            "fit x -o y --gates-at middle",
+            "'middle' is not one of 'input', 'pool' (see thresher fit --help)",
+        ),
+        ("fit x -o y --form hard", "is not one of 'continuous', 'stretched', 'thresholded'"),
+        ("fit x -o y --epochs 0", "Invalid value for '--epochs': "),
+        ("fit x -o y --seed 1.5", "Invalid value for '--seed': "),
+        ("lm sample x --seed 4294967296", "Invalid value for '--seed': "),
+        ("fit x -o y --sparsity inf", "Invalid value for '--sparsity': "),
+        ("fit x -o y --contrast -1", "Invalid value for '--contrast': "),
         ("fit x -o y --expect capitalized=.8", "did you mean capitalised?"),
         ("fit x -o y --expect capitalised", "is not of the form capitalised=0.85"),
         ("fit x -o y --expect lower=2", "'2' is not a number from 0 to 1"),
-        ("eval x --from jsonl", "'jsonl' is not one of conll"),
+        ("eval x --from jsonl", "'jsonl' is not one of 'conll'"),
     ],
 )
 def test_a_mistyped_command_is_answered_with_what_is_right(run, arguments, told):

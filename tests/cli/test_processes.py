@@ -93,7 +93,8 @@ def test_a_stopped_fit_goes_on_to_the_very_same_model(short_corpus, tmp_path):
         out, err = process.communicate()
     assert (process.returncode, out) == (130, b"")
     assert err.decode().splitlines(keepends=True)[-1] == (
-        f"thresher: stopped; the same command with --resume goes on from {stopped}.partial\n"
+        "thresher: stopped; run the same command with --resume to continue from "
+        f"{stopped}.partial\n"
     )
     assert names_in(tmp_path) == ["stopped.partial"]
 

@@ -1,4 +1,4 @@
-"""The command line: thin, no logic of its own."""
+"""The command line: commands parse options, call one Python function and print the result."""
 
 from thresher.cli.app import main
 

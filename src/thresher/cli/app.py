@@ -13,12 +13,13 @@ from thresher.cli.entities.distill import distill
 from thresher.cli.entities.evaluate import evaluate
 from thresher.cli.entities.find import find
 from thresher.cli.entities.fit import fit
-from thresher.cli.errors import exit_status
+from thresher.cli.errors import exit_status, use_flags_of
 from thresher.cli.lm.app import lm
+from thresher.cli.option_groups import flag
 from thresher.cli.rationales.app import rationale
 from thresher.cli.serve import serve
 
-_COMPLETING = "_THRESHER_COMPLETE"  # set by the scripts that Typer writes for shells
+_COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer writes for shells
 
 app = typer.Typer(rich_markup_mode="rich")
 app.command()(find)
@@ -30,8 +31,8 @@ app.add_typer(lm, name="lm")
 app.add_typer(rationale, name="rationale")
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _print_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"thresher {__version__}")
         raise typer.Exit
 
@@ -39,51 +40,45 @@ def _show_version(asked: bool) -> None:
 @app.callback()
 def thresher(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            metavar="",
-            callback=_show_version,
-            is_eager=True,
-            help="Show the version.",
-        ),
+        bool, flag("Show the version.", "--version", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Find the entities of texts, and learn to find those of yours, with no labels.
+    """Find the entities of texts; train models for your own texts without labels.
 
-    thresher find notes.txt                    entities of a text
-    thresher fit corpus/*.txt -o my-model      learn from raw text
-    thresher find notes.txt --model my-model   use what was learned
-    thresher eval gold.conll                   measure, where gold tags exist
-    thresher distill my-model corpus.txt -o m  the same, many times faster
-    thresher serve                             a page to paste text into
-    thresher lm train corpus.txt -o my-lm      a language model from raw text
-    thresher rationale fit reviews.jsonl -o m  labels, and the words behind them
+    thresher find notes.txt                    find entities in a text
+    thresher fit corpus/*.txt -o my-model      train a model on raw text
+    thresher find notes.txt --model my-model   find entities with that model
+    thresher eval gold.conll                   evaluate on annotated text
+    thresher distill my-model corpus.txt -o m  make a model many times faster
+    thresher serve                             start a web page and an API
+    thresher lm train corpus.txt -o my-lm      train a language model
+    thresher rationale fit reviews.jsonl -o m  classify texts with rationales
 
-    Exit status: 0 if all went well, 1 if something failed or some input could
-    not be read, 2 if the command was mistyped, 130 after Ctrl-C.
+    Exit status: 0 on success, 1 if something failed or a part of the input could
+    not be read, 2 for a mistyped command, 130 after Ctrl-C.
     """
 
 
 def _replace_closed_streams() -> None:
-    """Python has None for a stream that whoever started it closed: nobody will look at it."""
+    """Replace output streams that the caller has closed, which are None in Python."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status; whatever goes wrong is one line."""
-    if _COMPLETING in os.environ:  # a shell asks how a command might go on
+    """Run the command line and return its exit status; errors are printed as one line."""
+    if _COMPLETION in os.environ:  # a shell asks for completions
         app(prog_name="thresher")
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     command = get_command(app)
+    use_flags_of(command, given)
     _replace_closed_streams()
-    for library in ("TRANSFORMERS", "HF_HUB"):  # read when they are imported, which is later
+    for library in ("TRANSFORMERS", "HF_HUB"):  # they read it when they are imported, later
         os.environ.setdefault(f"{library}_VERBOSITY", "error")
     try:
         with command.make_context("thresher", given) as context:
             command.invoke(context)
-    except BaseException as error:  # every way to end is an exit status, Ctrl-C among them
+    except BaseException as error:  # Ctrl-C and normal exits, too, become an exit status
         return exit_status(error)
     return 0

@@ -1,82 +1,125 @@
-"""What went wrong: one line on standard error and an exit status, never a traceback."""
+"""Turn whatever goes wrong into one line on standard error and an exit status."""
 
 import os
+import re
 import sys
-from typing import cast
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, cast
 
 import typer
 
-TOLD = 100  # problems that are told one by one
+from thresher.errors import ThresherError, did_you_mean
+
+MAX_SHOWN = 100  # problems with the input that are printed one by one
 
 FAILED, MISTYPED, STOPPED, PIPE_CLOSED = 1, 2, 130, 141  # the last two are 128 + a signal's number
 
-# Typer brings its own copy of click, or uses click itself, as its version has it; this is the
-# exception for a mistyped command in either.
+# Some versions of Typer bring their own copy of click and others use click itself; this is the
+# exception for a mistyped command in both.
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
+_flags: ContextVar[dict[str, str]] = ContextVar("_flags")
 
-def complain(message: str) -> None:
-    """Put one line on standard error."""
-    print("thresher:", " ".join(message.splitlines()), file=sys.stderr, flush=True)
+
+def print_error(message: str) -> None:
+    """Print one line to standard error, with flags in place of Python arguments."""
+    line = " ".join(message.splitlines())
+    print("thresher:", with_flags(line, _flags.get({})), file=sys.stderr, flush=True)
+
+
+def with_flags(message: str, flags: dict[str, str]) -> str:
+    """Replace each Python argument in backquotes by the flag that sets it.
+
+    >>> with_flags("`target_rate` must be below 1", {"target_rate": "--target-rate"})
+    "--target-rate must be below 1"
+    """
+    return re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[0]), message)
+
+
+def use_flags_of(command: Any, arguments: Sequence[str]) -> None:
+    """Use the flags of the subcommand that the arguments call in all later error messages.
+
+    command: the click command of the whole program
+    """
+    for word in arguments:
+        subcommands = getattr(command, "commands", {})
+        if word not in subcommands:
+            break
+        command = subcommands[word]
+    _flags.set({each.name.strip("_"): _flag(each) for each in command.params if each.name})
+
+
+def _flag(parameter: Any) -> str:
+    """Return the long flag of an option, or the placeholder of an argument."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name)
+    return str(parameter.opts[0])
 
 
 class Problems:
-    """Parts of the input that had to be passed over: the first are told, the rest goes on."""
+    """Counts and prints parts of the input that could not be read; the rest is still processed."""
 
     def __init__(self) -> None:
         self.count = 0
 
     def __call__(self, message: str) -> None:
-        """Tell of one, unless many were told already: a wrong field is wrong in every line."""
+        """Print a problem, unless there have been many: a wrong field is wrong in every line."""
         self.count += 1
-        if self.count <= TOLD:
-            complain(message)
-        elif self.count == TOLD + 1:
-            complain(f"more than {TOLD} problems with the input: the others are counted")
+        if self.count <= MAX_SHOWN:
+            print_error(message)
+        elif self.count == MAX_SHOWN + 1:
+            print_error(f"more than {MAX_SHOWN} problems with the input; not showing the others")
 
-    def conclude(self) -> None:
-        """End with a failure if there were any: what was lost must not go unnoticed."""
+    def exit_if_any(self) -> None:
+        """Exit with a failure if there were problems, so that lost input is noticed."""
         if self.count > 1:
-            told = "told above" if self.count <= TOLD else f"the first {TOLD} told above"
-            complain(f"{self.count:,} problems with the input, {told}; the rest was read")
+            shown = (
+                "shown above" if self.count <= MAX_SHOWN else f"the first {MAX_SHOWN} shown above"
+            )
+            print_error(f"{self.count:,} problems with the input, {shown}; the rest was processed")
         if self.count:
             raise typer.Exit(FAILED)
 
 
 def exit_status(error: BaseException) -> int:
-    """The exit status that an error stands for, after telling the user what happened."""
+    """Print what happened and return the exit status for it."""
     if isinstance(error, typer.Exit):
         return error.exit_code
-    if isinstance(error, SystemExit):  # Rich's, when the reader of a help text goes away
+    if isinstance(error, SystemExit):  # Rich raises it when the reader of a help text goes away
         return PIPE_CLOSED
     if isinstance(error, BrokenPipeError):
-        _forget_standard_output()
+        _discard_standard_output()
         return PIPE_CLOSED
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        complain(str(error) or "stopped")
+        print_error(str(error) or "stopped")
         return STOPPED
     if isinstance(error, UsageError):
-        complain(_usage(error))
+        print_error(_usage(error))
         return MISTYPED
     if "THRESHER_DEBUG" in os.environ:
         raise error
-    complain(_reason(error))
+    print_error(_reason(error))
     return FAILED
 
 
-def _forget_standard_output() -> None:
-    """The reader has gone: Python must not try to flush the rest when it ends."""
+def _discard_standard_output() -> None:
+    """Keep Python from flushing output at exit to a reader that has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: typer.BadParameter) -> str:
+    message = error.format_message().replace("Value error, ", "")
+    if unknown := re.search(r"'([^']*)' is not one of (.*)\.$", message):
+        hint = did_you_mean(unknown[1], re.findall(r"'([^']*)'", unknown[2]))
+        message = message.rstrip(".") + hint
     where = error.ctx.command_path if error.ctx else "thresher"
-    return f"{error.format_message()} (see {where} --help)"
+    return f"{message} (see {where} --help)"
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, ValueError):  # InputError among them: written to be read
+    if isinstance(error, ThresherError | ValueError):
         return str(error)
     if isinstance(error, OSError):
         return f"{error.filename or 'the system'}: {error.strerror or error}"
-    return f"unexpected {type(error).__name__}: {error} (THRESHER_DEBUG=1 shows where)"
+    return f"unexpected {type(error).__name__}: {error} (set THRESHER_DEBUG=1 to see the traceback)"

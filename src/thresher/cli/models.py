@@ -1,4 +1,4 @@
-"""Loading encoders and finders, with something to look at meanwhile."""
+"""Load finders and encoders while a progress bar is shown."""
 
 import warnings
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.workers import Finders, OneFinder, started
-from thresher.cli.progress import shown
-from thresher.errors import InputError
+from thresher.cli.progress import progress_bars
+from thresher.errors import InputError, ThresherError
 
 if TYPE_CHECKING:
     from thresher import EntityFinder
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def load_finder(model: ModelChoice, *, quiet: bool) -> "EntityFinder":
-    """A finder in this process."""
+    """Load a finder in this process."""
     with _loading(model.device, quiet=quiet):
         return model.load()
 
 
 @contextmanager
 def open_finders(model: ModelChoice, *, workers: int | None, quiet: bool) -> Iterator[Finders]:
-    """A finder in this process, or in each of so many others while the block runs."""
+    """Load a finder in this process, or start `workers` processes that each load one."""
     with ExitStack() as stack:
         with _loading(model.device, quiet=quiet):
             if workers is None:
@@ -36,7 +36,7 @@ def open_finders(model: ModelChoice, *, workers: int | None, quiet: bool) -> Ite
 
 
 def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "RationaleFinder":
-    """The model of rationales in a folder."""
+    """Load the rationale model of a folder."""
     with _loading(device, quiet=quiet):
         from thresher.rationales.finder import RationaleFinder  # noqa: PLC0415 (torch)
 
@@ -46,21 +46,27 @@ def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "Ration
 def load_encoder(
     name: str | None, *, layer: int | None = None, device: str | None, quiet: bool
 ) -> "Encoder":
-    """The encoder of that name, or the default one, that reads its usual layer or another."""
+    """Load an encoder.
+
+    name: a folder or a name on the Hub; None for the default encoder
+    layer: the layer whose hidden states are used; None for the encoder's default
+    """
     with _loading(device, quiet=quiet):
-        from thresher.encoders import loading  # noqa: PLC0415 (torch; help does without)
+        from thresher.encoders import loading  # noqa: PLC0415 (torch is slow to import)
 
         return loading.load_encoder(name or loading.DEFAULT_ENCODER, layer=layer, device=device)
 
 
 @contextmanager
 def _loading(device: str | None, *, quiet: bool) -> Iterator[None]:
-    """Show that something goes on, and tell of a device that is not there."""
+    """Show a progress bar, and raise `InputError` if torch cannot use the device."""
     try:
-        with shown(quiet=quiet) as progress, warnings.catch_warnings(action="ignore"):
+        with progress_bars(quiet=quiet) as progress, warnings.catch_warnings(action="ignore"):
             progress.stage("loading")
             yield
-    except (RuntimeError, AssertionError) as error:  # what torch raises for an unknown device
+    except ThresherError:
+        raise
+    except (RuntimeError, AssertionError) as error:  # torch raises these for an unknown device
         if device is None:
             raise
         reason = str(error).splitlines()[0]

@@ -1,68 +1,156 @@
 """Options that several commands have in common."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from thresher.cli.option_values import completing, one_of, share
+import thresher
+from thresher.cli.errors import Problems
+from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.gates.choices import GateForm, GatePosition
+from thresher.text.choices import TextFormat
+from thresher.text.corpus import Document
+from thresher.work_folder import check_output_folder
 
-INPUT_FORMATS = ("text", "jsonl", "parquet", "conll", "label-studio")
+PRIOR_KNOWLEDGE = "Prior knowledge"
+TRAINING = "Training"
+_MAX_SEED = 2**32 - 1
+
+
+def seed_option(help_text: str, **details: Any) -> Any:
+    """Return an option for a random seed; its maximum would make the help too wide."""
+    return option(help_text, metavar="N", min=0, callback=_check_seed, **details)
+
+
+def _check_seed(seed: int | None) -> int | None:
+    if seed is not None and seed > _MAX_SEED:
+        raise typer.BadParameter(f"Input should be less than or equal to {_MAX_SEED}")
+    return seed
+
 
 Sources = Annotated[
     list[str],
-    typer.Argument(
+    argument(
+        "Files, folders, patterns such as 'notes/*.txt', or - for standard input.",
         metavar="SOURCES",
-        show_default=False,
-        help="Files, folders, patterns such as 'notes/*.txt', or - for standard input.",
     ),
 ]
 Format = Annotated[
-    str | None,
-    typer.Option(
+    TextFormat | None,
+    option(
+        "text, jsonl, parquet, conll or label-studio; by default the file name decides.",
         "--from",
-        parser=one_of(*INPUT_FORMATS),
-        autocompletion=completing(*INPUT_FORMATS),
         metavar="FORMAT",
-        help="text, jsonl, parquet, conll or label-studio; by default what a file's name says.",
     ),
 ]
 Field = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME", help="The field of a JSON record, or Parquet column, that holds the text."
-    ),
+    str, option("Field of a JSON record, or Parquet column, with the text.", metavar="NAME")
 ]
 Model = Annotated[
     Path | None,
-    typer.Option(
+    option(
+        "A model trained by fit or distill, or fast-english, the built-in model without a "
+        "transformer; by default the built-in English model.",
         metavar="FOLDER",
-        help="A model made by fit or distill; or fast-english, the built-in one with no "
-        "transformer. By default the built-in English one.",
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(
-        parser=share,
+    option(
+        "Minimum score of an entity; by default the threshold of the model.",
         metavar="T",
-        help="The least score of an entity, from 0 to 1; by default the model's own.",
+        min=0,
+        max=1,
     ),
 ]
 Device = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="cpu, cuda, cuda:1 …; by default a GPU if there is one."),
+    str | None, option("cpu, cuda, cuda:1 …; by default a GPU if there is one.", metavar="NAME")
 ]
 Exact = Annotated[
     bool,
-    typer.Option(
+    flag(
+        "Compute in float32. By default a CPU computes in int8 where it can, which is twice as "
+        "fast.",
         "--exact",
-        metavar="",
-        help="Single precision, where a CPU would else compute in eight bits, twice as fast.",
     ),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", metavar="", help="No progress and no summary, only warnings."),
+Quiet = Annotated[bool, flag("Show no progress and no summary, only warnings.", "--quiet", "-q")]
+Json = Annotated[bool, flag("Print the results as JSON.", "--json")]
+OutputFolder = Annotated[Path, option("Folder for the model.", "--output", "-o", metavar="FOLDER")]
+Force = Annotated[bool, flag("Replace an existing model.", "--force")]
+Resume = Annotated[bool, flag("Continue a run of the same command that was stopped.", "--resume")]
+EncoderName = Annotated[
+    str | None,
+    option(
+        "A Sentence-BERT encoder: a folder, or a name on the Hub; by default all-MiniLM-L6-v2.",
+        "--encoder",
+        metavar="NAME",
+    ),
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print the figures as JSON.")]
+Seed = Annotated[
+    int | None,
+    seed_option("Random seed; the same seed gives the same model.", rich_help_panel=TRAINING),
+]
+Epochs = Annotated[
+    int | None,
+    option(
+        "Number of passes over the text; a short text gets more of them.",
+        metavar="N",
+        min=1,
+        rich_help_panel=TRAINING,
+    ),
+]
+GatesAt = Annotated[
+    GatePosition | None,
+    option(
+        "Where closed gates remove words: at the encoder's input (input), or when its vectors are "
+        "pooled (pool).",
+        metavar="POSITION",
+        rich_help_panel=TRAINING,
+    ),
+]
+Form = Annotated[
+    GateForm | None,
+    option(
+        "Form of the gates: thresholded, continuous or stretched.",
+        metavar="NAME",
+        rich_help_panel=TRAINING,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(OptionGroup):
+    """Which texts to read."""
+
+    sources: Sources
+    from_: Format = None
+    field: Field = "text"
+
+    def read(self, problems: Problems) -> Iterator[Document]:
+        """Read the texts one after another; parts that cannot be read go to `problems`."""
+        return thresher.read_texts(
+            self.sources, format=self.from_, field=self.field, on_problem=problems
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewModelOptions(OptionGroup):
+    """Where to save a new model."""
+
+    output: OutputFolder
+    force: Force = False
+
+    def check(self) -> None:
+        """Raise `InputError` if the model could not be saved there after training."""
+        check_output_folder(self.output, force=self.force)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumableModelOptions(NewModelOptions):
+    """Where to save a new model whose training can be resumed."""
+
+    resume: Resume = False

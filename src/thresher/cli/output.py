@@ -1,4 +1,4 @@
-"""Where output goes: standard output as it comes, or a file that appears whole or not at all."""
+"""Write results to standard output, or to a file that appears only when it is complete."""
 
 import json
 import sys
@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 
 from thresher.atomic_files import open_atomic
+from thresher.cli.option_groups import option
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.sources import find_sources
 
@@ -20,36 +20,34 @@ Write = Callable[[str], None]
 
 OutputFile = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write there; the file appears when it is whole.",
-    ),
+    option("Write to this file; it appears when it is complete.", "--output", "-o", metavar="FILE"),
 ]
 
 
-def refuse_to_overwrite(sources: list[str], output: Path | None) -> None:
-    """What is read must not be what is written."""
+def check_not_a_source(output: Path | None, sources: list[str]) -> None:
+    """Raise `InputError` if the output file is one of the files that are read."""
     read = [Path(name).resolve() for name in find_sources(sources)]
     if output is not None and output.resolve() in read:
-        raise InputError(f"{output} is one of the sources; choose another place for what is found")
+        raise InputError(f"{output} is one of the sources; choose another output file")
 
 
 def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
-    """What the name of the file says, else jsonl; on a terminal, what is made to be looked at."""
+    """Return the format that the output file's name implies, else jsonl, or terminal for a user."""
     if output is not None:
         return by_suffix.get(output.suffix.lower(), "jsonl")
     return "terminal" if sys.stdout.isatty() else "jsonl"
 
 
 @contextmanager
-def opened(path: Path | None) -> Iterator[Write]:
-    """A function that writes text; what it wrote to a file is there once the block has ended."""
+def open_output(path: Path | None) -> Iterator[Write]:
+    """Yield a function that writes text to a file, or to standard output if `path` is None.
+
+    The file is replaced at the end of the block, unless an error occurred.
+    """
     with os_errors_as_input_errors(f"cannot write {path or 'to standard output'}"):
         if path is None:
             yield _writer(sys.stdout.buffer)
-        elif path.exists() and not path.is_file():  # a device or a pipe cannot be exchanged
+        elif path.exists() and not path.is_file():  # a device or a pipe cannot be replaced
             with path.open("wb") as stream:
                 yield _writer(stream)
         else:
@@ -58,46 +56,46 @@ def opened(path: Path | None) -> Iterator[Write]:
 
 
 def print_line(text: str) -> None:
-    """One line on standard output."""
-    with opened(None) as write:
+    """Print one line to standard output."""
+    with open_output(None) as write:
         write(f"{text}\n")
 
 
-def several(count: int, noun: str) -> str:
-    """1 model, 2 models."""
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 model, 2 models."""
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
-def rendered(picture: RenderableType) -> str:
-    """What Rich makes of a table, as text for `print_line`."""
+def render(picture: RenderableType) -> str:
+    """Return what Rich would print, as text for `print_line`."""
     console = Console()
     with console.capture() as shown:
         console.print(picture)
     return shown.get().rstrip()
 
 
-def figures_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
-    """Figures by their names, a column for each of several things that have the same ones."""
+def metrics_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
+    """Return a table of metrics: one row per metric, one column per evaluated variant."""
     table = Table("", *columns, box=SIMPLE_HEAD, pad_edge=False)
     for column in table.columns[1:]:
         column.justify = "right"
     for name in next(iter(columns.values())):
-        table.add_row(name, *(f"{figures[name]:.3f}" for figures in columns.values()))
+        table.add_row(name, *(f"{metrics[name]:.3f}" for metrics in columns.values()))
     return table
 
 
 def print_summary(
     summary: dict[str, Any],
-    in_words: Callable[[dict[str, Any]], str],
+    sentence: Callable[[dict[str, Any]], str],
     *,
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """What was made, for a program or in a line for a person who looks on."""
+    """Print a summary as JSON, or as the line that `sentence` makes of it."""
     if as_json:
         print_line(json.dumps(summary, ensure_ascii=False))
     elif not quiet:
-        print_line(in_words(summary))
+        print_line(sentence(summary))
 
 
 def _writer(stream: IO[bytes]) -> Write:

@@ -1,4 +1,4 @@
-"""How far long work has come: bars on a terminal, nothing elsewhere."""
+"""Progress bars on standard error; nothing is shown if it is not a terminal."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -9,69 +9,69 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    Progress,
     ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.progress import Progress as Bars
 
-from thresher.cli.errors import complain
+from thresher.cli.errors import print_error
 
 T = TypeVar("T")
 
 
 class ProgressBars:
-    """Tells a user what goes on; what `EntityFinder.fit_words` wants as its `progress`."""
+    """A `ProgressReporter` that draws a bar for each stage and prints notes as warnings."""
 
-    def __init__(self, bars: Bars) -> None:
+    def __init__(self, bars: Progress) -> None:
         self._bars = bars
         self.notes: list[str] = []
 
     def stage(self, name: str, total: int | None = None) -> Callable[[int], None]:
-        """A new bar; the function it returns counts steps done."""
+        """Add a bar and return a function that is called with the number of further steps done."""
         bar = self._bars.add_task(name, total=total)
         return lambda steps: self._bars.advance(bar, steps)
 
-    def steps(self, name: str) -> Callable[[int, int], None]:
-        """A new bar; the function it returns tells how many steps are done, and of how many."""
+    def step_counter(self, name: str) -> Callable[[int, int], None]:
+        """Add a bar and return a function that is called with steps done so far and in total."""
         bar = self._bars.add_task(name, total=None)
         return lambda done, total: self._bars.update(bar, completed=done, total=total)
 
-    def counted(self, things: Iterable[T], name: str) -> Iterator[T]:
-        """The same things, with a bar that counts them as they are taken."""
+    def track(self, items: Iterable[T], name: str) -> Iterator[T]:
+        """Yield the items and count them with a bar."""
         bar = self._bars.add_task(name, total=None)
         number = 0
-        for number, thing in enumerate(things, 1):
-            yield thing
+        for number, item in enumerate(items, 1):
+            yield item
             self._bars.update(bar, completed=number)
         self._bars.update(bar, total=number)
 
     def note(self, message: str) -> None:
-        """A warning, kept and shown even where progress is not."""
+        """Print a warning, even with --quiet, and keep it in `notes`."""
         self.notes.append(message)
-        complain(f"warning: {message}")
+        print_error(f"warning: {message}")
 
 
 @contextmanager
-def shown(*, quiet: bool) -> Iterator[ProgressBars]:
-    """Bars on standard error while the block runs, if it is a terminal."""
-    left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-    with bars_of("{task.description:<10}", left, quiet=quiet) as bars:
+def progress_bars(*, quiet: bool) -> Iterator[ProgressBars]:
+    """Show progress bars while the block runs."""
+    time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    with rich_progress("{task.description:<10}", time_left, quiet=quiet) as bars:
         yield ProgressBars(bars)
 
 
-def bars_of(name: str, last: ProgressColumn, *, quiet: bool) -> Bars:
-    """Bars on standard error, if it is a terminal, that are gone when the work is done.
+def rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
+    """Return Rich's progress display, which disappears when the work is done.
 
-    name: what stands before a bar   last: what stands behind it
+    label: the text before a bar   last_column: the column after it
     """
-    return Bars(
+    return Progress(
         SpinnerColumn(finished_text="✓"),
-        TextColumn(name),
+        TextColumn(label),
         BarColumn(),
         MofNCompleteColumn(),
-        last,
+        last_column,
         console=Console(stderr=True),
         redirect_stdout=False,
         transient=True,
@@ -79,7 +79,7 @@ def bars_of(name: str, last: ProgressColumn, *, quiet: bool) -> Bars:
     )
 
 
-def remark(message: str, *, quiet: bool) -> None:
-    """A line about what was done, for someone who looks on."""
+def print_remark(message: str, *, quiet: bool) -> None:
+    """Print a line about the result to standard error if it is a terminal."""
     if not quiet and sys.stderr.isatty():
         Console(stderr=True, highlight=False).print(message, style="dim", markup=False)

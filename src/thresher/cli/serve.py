@@ -1,18 +1,16 @@
-"""thresher serve: a page to paste text into, and an API beside it."""
+"""thresher serve: a web page and an API that find entities."""
 
 import contextlib
 import ipaddress
 import os
 import socket
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from thresher.bulk.finder_choice import ModelChoice
-from thresher.cli.errors import complain
+from thresher.cli.errors import print_error
 from thresher.cli.models import load_finder
-from thresher.cli.option_values import whole_number
+from thresher.cli.option_groups import option
+from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Exact, Quiet
 from thresher.cli.output import print_line
 from thresher.errors import InputError
@@ -20,87 +18,68 @@ from thresher.errors import InputError
 if TYPE_CHECKING:
     from thresher import EntityFinder
 
-HOST, PORT = "127.0.0.1", 8000
 BUILT_IN = "english"
-_IDLE = 75  # seconds; many clients drop a connection after 5, and must be the first to do so
-
-
-class NamedModel(NamedTuple):
-    """A model and what requests call it."""
-
-    name: str
-    folder: Path
-
-
-def _named_model(value: str) -> NamedModel:
-    name, equals, folder = value.partition("=")
-    if not equals:
-        name, folder = Path(value).resolve().name, value
-    if not name or not folder:
-        raise typer.BadParameter(f"{value!r} is not of the form name=folder")
-    return NamedModel(name, Path(folder))
+_IDLE_SECONDS = 75  # many clients close an idle connection after 5 and must do so first
 
 
 NamedModels = Annotated[
     list[NamedModel] | None,
-    typer.Option(
+    option(
+        "A name and a model trained by fit; may be repeated. The names english (the default) and "
+        "fast-english alone are the built-in models.",
         "--model",
-        parser=_named_model,
+        parser=parse_named_model,
         metavar="NAME=FOLDER",
-        help="A model made by fit and a name for it; may be repeated. The words english (the "
-        "default) and fast-english alone are the built-in models.",
     ),
 ]
 Host = Annotated[
-    str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 for other machines too.")
+    str, option("Address to listen on; 0.0.0.0 for other machines, too.", metavar="ADDRESS")
 ]
 Port = Annotated[
+    int, option("Port to listen on; 0 for any free one.", metavar="N", min=0, max=65_535)
+]
+MaxBytes = Annotated[
     int | None,
-    typer.Option(
-        parser=whole_number(low=0, high=65_535),
+    option(
+        "Maximum size of a request in bytes; by default 500,000.",
+        "--most-bytes",
         metavar="N",
-        help="By default 8000; 0 for any that is free.",
+        min=1,
     ),
 ]
-MostBytes = Annotated[
+MaxWaiting = Annotated[
     int | None,
-    typer.Option(
-        parser=whole_number(low=1),
+    option(
+        "Maximum number of waiting requests; further ones are refused. By default 64.",
+        "--most-waiting",
         metavar="N",
-        help="The largest request that is read; by default 500,000 bytes.",
-    ),
-]
-MostWaiting = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        help="How many requests may wait before the next is refused; by default 64.",
+        min=1,
     ),
 ]
 
 
 def serve(
     model: NamedModels = None,
-    host: Host = HOST,
-    port: Port = None,
-    most_bytes: MostBytes = None,
-    most_waiting: MostWaiting = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    most_bytes: MaxBytes = None,
+    most_waiting: MaxWaiting = None,
     device: Device = None,
     exact: Exact = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show a page to paste text into, and answer programs.
+    """Start a web page that marks entities in pasted text, and an API for programs.
 
     thresher serve
     thresher serve --model news=my-model --model notes=other-model
     curl http://127.0.0.1:8000/find --json '{"text": "Marie Curie left."}'
 
-    The page is at /, its API is described at /openapi.json. Requests choose
-    among the models given here by name; they never name a file. Ctrl-C ends it.
+    The page is at /, the description of the API at /openapi.json. Requests choose
+    one of the models given here by its name. Stop the server with Ctrl-C.
     """
-    # Threads of torch that wait would otherwise keep a core busy, and the clients of a server often
-    # run beside it: on two cores that made short texts twenty times slower. Read when torch loads.
+    # Waiting threads of torch would otherwise keep a core busy, and the clients of a server often
+    # run on the same machine: on two cores that made short texts twenty times slower. torch reads
+    # the variable when it is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         import uvicorn  # noqa: PLC0415 (an extra)
@@ -110,25 +89,27 @@ def serve(
     except ImportError as error:
         raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 
-    with _listening(host, PORT if port is None else port) as listener:
-        finders = _load(model or [_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet)
+    with _listen(host, port) as listener:
+        finders = _load(
+            model or [parse_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet
+        )
         app = create_app(
             ServedModels(finders),
             max_bytes=most_bytes or MAX_BYTES,
             max_waiting=most_waiting or MAX_WAITING,
         )
         if not _is_local(host):
-            complain(f"warning: whoever can reach {host} can use this server")
+            print_error(f"warning: everyone who can reach {host} can use this server")
         if not quiet:
-            print_line(f"{_address(listener)}  (Ctrl-C ends it)")
+            print_line(f"{_address(listener)}  (stop with Ctrl-C)")
         config = uvicorn.Config(
             app,
             log_level="warning",
             access_log=False,
             lifespan="off",
-            timeout_keep_alive=_IDLE,
+            timeout_keep_alive=_IDLE_SECONDS,
         )
-        with contextlib.suppress(KeyboardInterrupt):  # comes once all is closed
+        with contextlib.suppress(KeyboardInterrupt):  # arrives after all connections are closed
             uvicorn.Server(config).run(sockets=[listener])
 
 
@@ -137,25 +118,27 @@ def _load(
 ) -> "dict[str, EntityFinder]":
     names = [model.name for model in models]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise InputError(f"two models are called {min(twice)}; give each a name, as name=folder")
+        raise InputError(
+            f"two models have the name {min(twice)}; give each its own name, as name=folder"
+        )
     return {
         name: load_finder(ModelChoice(folder, device, exact=exact), quiet=quiet)
         for name, folder in models
     }
 
 
-def _listening(host: str, port: int) -> socket.socket:
-    """Taken before models are loaded, so that a port in use is told at once."""
+def _listen(host: str, port: int) -> socket.socket:
+    """Open the port before models are loaded, so that a port in use is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
-        # Connections inherit it. Without it an answer's body waits 40 ms for its head to be
-        # acknowledged; asyncio sets it only for sockets that are told to be TCP's.
+        # Connections inherit this option. Without it the body of a response waits 40 ms for the
+        # acknowledgement of its header; asyncio sets it only on sockets it opens itself.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
     except OSError as error:
         reason = str(error.strerror or error).partition(" (")[0]  # Python adds the address
-        raise InputError(f"cannot listen at {host} port {port}: {reason}") from error
+        raise InputError(f"cannot listen on {host} port {port}: {reason}") from error
 
 
 def _is_local(host: str) -> bool:

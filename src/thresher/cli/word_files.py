@@ -1,12 +1,12 @@
-"""Words from a user's files."""
+"""Read lists of words from files."""
 
 import thresher
 from thresher.bulk.chunks import sentences_of
 
 
-def word_list(name: str | None) -> frozenset[str]:
-    """Every word of a file, case-folded; none where no file is named."""
-    if name is None:
+def word_list(path: str | None) -> frozenset[str]:
+    """Return every word of a file, case-folded; the empty set if `path` is None."""
+    if path is None:
         return frozenset()
-    sentences = sentences_of(thresher.read_texts(name, format="text"))
+    sentences = sentences_of(thresher.read_texts(path, format="text"))
     return frozenset(word.casefold() for words in sentences for word in words)

@@ -36,9 +36,9 @@ def test_the_summary_is_a_line(run, model, short_corpus, tmp_path):
     folder = tmp_path / "fast"
     told = run("distill", model, short_corpus, "-o", folder, "--epochs", 1)
     assert told.status == 0
-    assert told.out.startswith(f"{folder}: taught by {model} on ")
+    assert told.out.startswith(f"{folder}: distilled from {model} on ")
     assert told.out.count("\n") == 1
-    assert "2 sentences held out: span F1 " in told.out
+    assert "2 held-out sentences: span F1 " in told.out
 
 
 def test_text_without_entities_has_nothing_to_agree_on(run, model, tmp_path):
@@ -46,7 +46,7 @@ def test_text_without_entities_has_nothing_to_agree_on(run, model, tmp_path):
     text.write_text("the rain fell on the old roof and the door . \n\n" * 40, encoding="utf-8")
     told = run("distill", model, text, "-o", tmp_path / "fast", "--epochs", 1, "--seed", 1)
     assert told.status == 0
-    assert "no entities in the sentences held out" in told.out
+    assert "no entities in the held-out sentences" in told.out
 
 
 def test_a_student_cannot_teach(run, model, short_corpus, tmp_path):

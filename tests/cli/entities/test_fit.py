@@ -100,7 +100,7 @@ def test_a_model_is_replaced_only_by_force(run, short_corpus, tmp_path):
     before = files_of(folder)
     refused = run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1")
     assert refused.status == 1
-    assert refused.complaint == f"there is a model in {folder}; add --force to replace it"
+    assert refused.complaint == f"{folder} already contains a model; add --force to replace it"
     assert files_of(folder) == before
     assert run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1", "--force").status == 0
     assert learned_from(folder)["settings"]["seed"] == 1
@@ -122,7 +122,7 @@ def test_a_folder_that_only_looks_like_work_in_progress_is_left_alone(run, short
     (folder / "chapter.txt").write_text("precious", encoding="utf-8")
     result = run("fit", short_corpus, "-o", tmp_path / "m", *QUICK)
     assert result.status == 1
-    assert f"{folder} is needed for work in progress" in result.complaint
+    assert f"{folder} is needed for temporary files" in result.complaint
     assert files_of(folder) == {"chapter.txt": b"precious"}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from thresher import EntityFinder
 from thresher.atomic_files import write_folder
-from thresher.cli.entities import fit_prior_knowledge as fit_beliefs
+from thresher.cli.entities import fit_prior_knowledge
 from thresher.encoders import training as from_text
 from thresher.encoders.loading import load_encoder
 from thresher.encoders.training import SIZES
@@ -93,14 +93,17 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
     amharic.write_text(mixed, encoding="utf-8")
     result = run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
     assert "Ethiopic 52% and Latin 48% scripts" in result.err
-    assert "burstiness tells of the others" in result.err
+    assert "burstiness prior for the others" in result.err
     assert "priors: burstiness, casing" in result.out
 
 
 @pytest.mark.parametrize(("rank", "told"), [(0, 1), (1, 0)])
 def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
-    monkeypatch.setattr("thresher.cli.entities.fit.stored_sentences", lambda *_: nullcontext(mixed))
+    monkeypatch.setattr(
+        "thresher.entities.training.stored_sentences.stored_sentences",
+        lambda *_: nullcontext(mixed),
+    )
     monkeypatch.setattr(
         "thresher.gates.distributed.current_processes", lambda: ProcessGroup(rank, 2)
     )
@@ -110,7 +113,7 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
     monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)
     result = run("fit", amharic, "-o", tmp_path / "m")
     assert result.status == 0
-    assert result.err.count("burstiness tells of the others") == told
+    assert result.err.count("burstiness prior for the others") == told
 
 
 @pytest.mark.parametrize(
@@ -118,13 +121,16 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
     [
         (["--encoder", "x", "--train-encoder"], "not both"),
         (["--encoder-size", "large"], "add --train-encoder"),
-        (["--encoder-size", "huge", "--train-encoder"], "small, large"),
+        (["--encoder-size", "huge", "--train-encoder"], "'small', 'large'"),
         (["--cldr", "xx"], "CLDR has no language 'xx'"),
         (["--surprisal", "x"], "add --prior surprisal"),
-        (["--prior", "surprisal"], "needs a causal language model: add --surprisal FOLDER"),
+        (["--prior", "surprisal"], "needs a causal language model; add --surprisal FOLDER"),
         (["--prior", "surprisal", "--surprisal", "x"], "there is no model folder x"),
         (["--train-encoder"], "too few to train an encoder on; give at least 10,000"),
-        (["--train-encoder", "--layer", "5"], "will have layers 1 to 4; got layer 5"),
+        (
+            ["--train-encoder", "--layer", "5"],
+            "--layer must be from 1 to 4 for an encoder of this size, got 5",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_in_a_line(run, amharic, tmp_path, options, told):
@@ -195,7 +201,9 @@ def test_words_without_spaces_are_told_of_where_no_dictionary_splits_them(
 ):
     notes = []
     progress = SimpleNamespace(note=notes.append)
-    monkeypatch.setattr(fit_beliefs, "has_word_dictionary", lambda: dictionary)
-    fit_beliefs.beliefs_about([["北", "京", "大", "学"]], progress, causal=None)
-    assert sum(bool(re.search("every letter is read as a word", note)) for note in notes) == told
+    monkeypatch.setattr(fit_prior_knowledge, "has_word_dictionary", lambda: dictionary)
+    fit_prior_knowledge.prior_knowledge([["北", "京", "大", "学"]], progress, surprisal_model=None)
+    assert (
+        sum(bool(re.search("every character is treated as a word", note)) for note in notes) == told
+    )
     assert len(notes) == told

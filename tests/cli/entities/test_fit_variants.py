@@ -53,31 +53,34 @@ def test_several_selectors_are_trained_and_each_can_find(run, short_corpus, tmp_
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--selectors 0", "'0' is not a whole number of at least 1"),
-        ("--selectors 2 --relation attract", "'attract' is not one of align, repel"),
+        ("--selectors 0", "Invalid value for '--selectors': "),
+        ("--selectors 2 --relation attract", "'attract' is not one of 'align', 'repel'"),
         ("--relation repel", "need --selectors of at least 2"),
         ("--sparsity 1 --sparsity 2", "need --selectors of at least 2"),
         ("--selectors 3 --sparsity 1 --sparsity 2", "one value for each of 3 selectors, got 2"),
-        ("--selectors 2 --divergence-cap 0", "`cap` must be above 0, got 0"),
+        ("--selectors 2 --divergence-cap 0", "--divergence-cap must be above 0, got 0"),
         (
             "--selectors 2 --relation align --divergence-cap 1",
-            "--divergence-cap is for --relation repel",
+            "--divergence-cap is only used with --relation repel",
         ),
-        ("--contrast 0 --filter low=0.3", "--filter is for the contrast, which --contrast 0"),
-        ("--contrast 0 --contrast-share 1", "--contrast-share is for the contrast"),
-        ("--contrast 0 --gates-at pool", "--gates-at is for the contrast"),
+        (
+            "--contrast 0 --filter low=0.3",
+            "--filter is used by the contrastive loss; --contrast 0 disables it",
+        ),
+        ("--contrast 0 --contrast-share 1", "--contrast-share is used by the contrastive loss"),
+        ("--contrast 0 --gates-at pool", "--gates-at is used by the contrastive loss"),
         ("--filter low=1.5", "'1.5' is not a number from 0 to 1"),
         ("--filter mid=0.5", "'mid' is not one of low, high, band"),
         ("--filter low", "'low' is not of the form low=0.3"),
         ("--filter band=0.5", "'band=0.5' is not of the form band=0.1-0.5"),
         ("--filter band=0.5-0.1", "`upper` must be above `cutoff`, 0.5, got 0.1"),
-        ("--unit letter", "'letter' is not one of word, subword"),
-        ("--attention top", "'top' is neither a layer from 1 on nor the word mean"),
+        ("--unit letter", "'letter' is not one of 'word', 'subword'"),
+        ("--attention top", "'top' is neither the number of a layer nor the word mean"),
         ("--attention 9", "has attention in layers 1 to 6; got 9"),
         ("--target-rate 1.5", "'1.5' is not a number from 0 to 1"),
     ],
 )
-def test_a_wrong_switch_is_one_line(run, short_corpus, tmp_path, words, message):
+def test_a_wrong_variant_is_one_line(run, short_corpus, tmp_path, words, message):
     result = run("fit", short_corpus, "-o", tmp_path / "m", *words.split())
     assert result.status in (1, 2)
     assert message in result.complaint

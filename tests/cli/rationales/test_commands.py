@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from thresher.cli.rationales import options as rationale_options
+from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
 from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import MODES
@@ -20,7 +20,7 @@ def test_fit_makes_a_folder_and_says_what_it_is_worth(run, reviews, encoder, tmp
     )
     assert (result.status, result.err) == (0, "")
     pattern = (
-        r".*/m: learned from [\d,]+ words in 120 texts with 2 labels; on 12 held out, accuracy "
+        r".*/m: trained on [\d,]+ words in 120 texts with 2 labels; on 12 held-out texts accuracy "
         r"[01]\.\d+, from rationales alone [01]\.\d+, without them [01]\.\d+; "
         r"selects \d+\.\d% of words\n"
     )
@@ -222,7 +222,7 @@ def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(
 # options
 
 
-def test_the_choices_written_out_are_those_of_the_library():
-    assert rationale_options.MODES == MODES
-    assert rationale_options.ESTIMATORS == ESTIMATORS
-    assert rationale_options.BASELINES == BASELINES
+def test_the_choices_are_those_of_the_library():
+    assert tuple(RationaleMode) == MODES
+    assert tuple(GradientEstimator) == ESTIMATORS
+    assert tuple(Baseline) == BASELINES

@@ -21,7 +21,7 @@ def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
     assert result.status == 1
     assert f"thresher: {path} line 31: not JSON in UTF-8\n" in result.err
     assert f"thresher: {path} line 32: the text is empty\n" in result.err
-    assert "2 problems with the input, told above; the rest was read" in result.err
+    assert "2 problems with the input, shown above; the rest was processed" in result.err
     assert (tmp_path / "m").exists() if command == "fit" else result.out
 
 
@@ -32,7 +32,7 @@ BAD_FIT = {  # rows, or how many good ones; options; what is told
     "too few samples": (
         30,
         ["--estimator", "reinforce", "--baseline", "others"],
-        "`samples` must be at least 2",
+        "--samples must be at least 2",
     ),
 }
 
@@ -53,16 +53,16 @@ def test_what_cannot_be_learned_from_is_one_line_and_nothing_is_left(
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
-        ("--mode", "frozn", "'frozn' is not one of frozen, joint; did you mean frozen?"),
-        ("--estimator", "path", "is not one of pathwise, reinforce"),
-        ("--baseline", "mean", "is not one of none, average, others"),
-        ("--form", "hard", "is not one of continuous, stretched, thresholded"),
-        ("--gates-at", "top", "is not one of input, pool"),
-        ("--from", "xml", "is not one of jsonl, csv, tsv, lines"),
-        ("--share", "2", "'2' is not a number from 0 to 1"),
-        ("--sparsity", "-1", "is not a number at least 0"),
-        ("--steps", "0", "is not a whole number of at least 1"),
-        ("--samples", "x", "is not a whole number of at least 1"),
+        ("--mode", "frozn", "'frozn' is not one of 'frozen', 'joint'; did you mean frozen?"),
+        ("--estimator", "path", "is not one of 'pathwise', 'reinforce'"),
+        ("--baseline", "mean", "is not one of 'none', 'average', 'others'"),
+        ("--form", "hard", "is not one of 'continuous', 'stretched', 'thresholded'"),
+        ("--gates-at", "top", "is not one of 'input', 'pool'"),
+        ("--from", "xml", "is not one of 'jsonl', 'csv', 'tsv', 'lines'"),
+        ("--share", "2", "Invalid value for '--share': "),
+        ("--sparsity", "-1", "Invalid value for '--sparsity': "),
+        ("--steps", "0", "Invalid value for '--steps': "),
+        ("--samples", "x", "Invalid value for '--samples': "),
     ],
 )
 def test_an_unknown_value_is_answered_with_the_right_ones(
@@ -77,12 +77,15 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--share", "0"], "must be between 3e-07 and 1, which stretched gates can reach"),
+        (["--share", "0"], "--share must be between 3e-07 and 1, which stretched gates can reach"),
         (["--share", "1", "--form", "thresholded"], "between 0.001 and 0.999, which thresholded"),
-        (["--from-scratch"], "--from-scratch is for --mode joint"),
-        (["--from-scratch", "--mode", "joint", "--classifier", "m"], "a classifier of its own"),
-        (["--sparsity", "1", "--selection", "2"], "--selection needs something expected"),
-        (["--baseline", "others"], "--baseline is for --estimator reinforce"),
+        (["--from-scratch"], "--from-scratch needs --mode joint"),
+        (["--from-scratch", "--mode", "joint", "--classifier", "m"], "and no --classifier"),
+        (
+            ["--sparsity", "1", "--selection", "2"],
+            "--selection needs --share, --likely or --unlikely",
+        ),
+        (["--baseline", "others"], "--baseline needs --estimator reinforce"),
     ],
 )
 def test_options_that_cannot_mean_anything_are_refused(run, reviews, tmp_path, options, told):

@@ -1,102 +1,101 @@
-"""thresher find: the entities of texts."""
+"""thresher find: find the entities of texts."""
 
 import sys
+from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-import thresher
 from thresher.bulk.finder_choice import ModelChoice
 from thresher.bulk.memory import collecting_seldom
-from thresher.cli.entities.find_in_bulk import BULK_FORMATS, ENGINES, find_in_bulk
+from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
-from thresher.cli.option_values import completing, one_of, whole_number
-from thresher.cli.options import Device, Exact, Field, Format, Model, Quiet, Sources, Threshold
-from thresher.cli.output import default_format, opened, refuse_to_overwrite
-from thresher.cli.progress import remark, shown
+from thresher.cli.option_groups import option, with_option_groups
+from thresher.cli.options import Device, Exact, Model, Quiet, TextOptions, Threshold
+from thresher.cli.output import check_not_a_source, default_format, open_output
+from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 
-OUTPUT_FORMATS = (
-    *("terminal", "jsonl", "conll", "iob2", "html"),
-    *("prodigy", "doccano", "label-studio"),
-)
-_TO = tuple(dict.fromkeys((*OUTPUT_FORMATS, *BULK_FORMATS)))
+
+class OutputFormat(StrEnum):
+    """The formats that `thresher find` writes; Parquet only with --engine."""
+
+    TERMINAL = "terminal"
+    JSONL = "jsonl"
+    CONLL = "conll"
+    IOB2 = "iob2"
+    HTML = "html"
+    PRODIGY = "prodigy"
+    DOCCANO = "doccano"
+    LABEL_STUDIO = "label-studio"
+    PARQUET = "parquet"
+
+
 _FORMAT_OF_SUFFIX = {
     **{".html": "html", ".htm": "html"},
     **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
     ".parquet": "parquet",
 }
 
-OutputFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        parser=one_of(*_TO),
-        autocompletion=completing(*_TO),
+To = Annotated[
+    OutputFormat | None,
+    option(
+        "terminal (coloured), jsonl, conll, iob2, html, prodigy, doccano or label-studio; with "
+        "--engine, jsonl or parquet. By default the name of the output file decides; else "
+        "terminal on a terminal, and jsonl otherwise.",
         metavar="FORMAT",
-        help="terminal (coloured), jsonl, conll, iob2 or html; or prodigy, doccano or "
-        "label-studio for those tools; parquet or jsonl with --engine. By default what the name "
-        "of -o says; else the coloured view on a terminal, and jsonl in a pipe or a file.",
     ),
 ]
-
-OutputPlace = Annotated[
+Output = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "Write to this file, which appears when it is complete; with --engine, a folder.",
         "--output",
         "-o",
         metavar="FILE",
-        help="Write there; the file appears when it is whole. A folder with --engine.",
     ),
 ]
 Selector = Annotated[
     int | None,
-    typer.Option(
-        parser=whole_number(low=1),
+    option(
+        "Use this selector of a model with several; by default the one that was chosen for "
+        "entities.",
         metavar="K",
-        help="Of a model with several selectors, find by this one; by default the one that was "
-        "chosen for entities.",
+        min=1,
     ),
 ]
-
 Workers = Annotated[
     int | None,
-    typer.Option(
-        parser=whole_number(low=1),
+    option(
+        "Number of processes, each with a copy of the model; the output stays the same.",
         metavar="N",
-        help="Find in so many processes, each with a model of its own; what is written is the "
-        "same.",
+        min=1,
     ),
 ]
-
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*ENGINES),
-        autocompletion=completing(*ENGINES),
+EngineName = Annotated[
+    Engine | None,
+    option(
+        "ray, to process many files on one or several machines: SOURCES and -o are folders, "
+        "patterns or addresses such as s3://bucket/folder. The same command continues a stopped "
+        "run.",
         metavar="NAME",
-        help="ray, for many files on one machine or many: SOURCES and -o are folders, patterns "
-        "or addresses such as s3://bucket/folder. The same command goes on where it was stopped.",
     ),
 ]
 
 
+@with_option_groups
 def find(
-    sources: Sources,
-    from_: Format = None,
-    to: OutputFormat = None,
-    place: OutputPlace = None,
+    texts: TextOptions,
+    to: To = None,
+    output: Output = None,
     model: Model = None,
     threshold: Threshold = None,
     selector: Selector = None,
-    field: Field = "text",
     device: Device = None,
     exact: Exact = False,
     workers: Workers = None,
-    engine: Engine = None,
+    engine: EngineName = None,
     quiet: Quiet = False,
 ) -> None:
     """Find the entities of texts.
@@ -107,43 +106,34 @@ def find(
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
     cat notes.txt | thresher find - | head
 
-    Files of any size are read and answered piece by piece. A line that cannot
-    be read is told on standard error with its number, and the rest goes on; the
-    exit status is then 1.
+    Files of any size are processed piece by piece. Lines that cannot be read are
+    reported with their number and skipped; the exit status is then 1.
     """
     choice = ModelChoice(model, device, selector, exact)
     if engine is not None:
         return find_in_bulk(
-            sources,
-            place,
-            model=choice,
-            from_=from_,
-            to=to,
-            field=field,
-            threshold=threshold,
-            workers=workers,
-            quiet=quiet,
+            texts, output, model=choice, to=to, threshold=threshold, workers=workers, quiet=quiet
         )
-    output = None if place is None else Path(place)
-    form = to or default_format(output, _FORMAT_OF_SUFFIX)
-    if form not in OUTPUT_FORMATS:
-        raise InputError(f"only --engine {ENGINES[0]} writes {form}")
-    from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy; not needed for help)
+    path = None if output is None else Path(output)
+    output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
+    if output_format == OutputFormat.PARQUET:
+        raise InputError(f"{output_format} is only written with --engine {Engine.RAY}")
+    from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
 
-    refuse_to_overwrite(sources, output)
+    check_not_a_source(path, texts.sources)
     problems = Problems()
-    texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    documents = chain([next(texts)], texts)  # so that "nothing to read" needs no model
-    unseen = quiet or (output is None and sys.stdout.isatty())
+    documents = texts.read(problems)
+    documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
+    on_terminal = path is None and sys.stdout.isatty()
     with (
         collecting_seldom(),
         open_finders(choice, workers=workers, quiet=quiet) as finders,
-        shown(quiet=unseen) as progress,
-        opened(output) as write,
+        progress_bars(quiet=quiet or on_terminal) as progress,
+        open_output(path) as write,
     ):
-        run = Find(finders, progress.counted(documents, "finding"), threshold)
-        for piece in run.written(form):
+        run = Find(finders, progress.track(documents, "finding"), threshold)
+        for piece in run.write(output_format):
             write(piece)
-    if output is not None:
-        remark(f"{run.entities:,} entities in {output}", quiet=quiet)
-    problems.conclude()
+    if path is not None:
+        print_remark(f"{run.entities:,} entities in {path}", quiet=quiet)
+    problems.exit_if_any()

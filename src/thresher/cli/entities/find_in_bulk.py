@@ -1,53 +1,59 @@
-"""thresher find --engine: many files in blocks, on one machine or many."""
+"""thresher find --engine: process many files in blocks, on one or several machines."""
 
+from enum import StrEnum
 from pathlib import Path
 
 from thresher.bulk.finder_choice import ModelChoice
 from thresher.cli.errors import Problems
-from thresher.cli.progress import remark, shown
+from thresher.cli.options import TextOptions
+from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 from thresher.text.sources import STANDARD_INPUT
 
-ENGINES = ("ray",)
 BULK_FORMATS = ("jsonl", "parquet")
 
 
+class Engine(StrEnum):
+    """What distributes the work."""
+
+    RAY = "ray"
+
+
 def find_in_bulk(
-    sources: list[str],
+    texts: TextOptions,
     output: str | None,
     *,
     model: ModelChoice,
-    from_: str | None,
     to: str | None,
-    field: str,
     threshold: float | None,
     workers: int | None,
     quiet: bool,
 ) -> None:
-    """Find in every block that is not done yet; the folder says at the end that all are."""
+    """Find entities in every block that is not done yet, and write a manifest once all are."""
     if output is None:
-        raise InputError("--engine writes many files: name a folder for them with -o")
+        raise InputError("`engine` writes many files; give a folder for them as `output`")
     if to not in (None, *BULK_FORMATS):
-        raise InputError(f"--engine writes {' or '.join(BULK_FORMATS)}; got --to {to}")
-    if STANDARD_INPUT in sources:
-        raise InputError("--engine reads files; standard input is none")
+        raise InputError(f"`engine` writes {' or '.join(BULK_FORMATS)}, got `to` {to}")
+    if STANDARD_INPUT in texts.sources:
+        raise InputError("`engine` reads files, not standard input")
     from thresher.bulk.blocks import planned  # noqa: PLC0415
-    from thresher.bulk.filesystems import find_places, is_remote  # noqa: PLC0415 (pyarrow; not for help)
+    from thresher.bulk.filesystems import find_places, is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
     from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
 
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
-    names = [name for name in find_places(sources) if not name.startswith(f"{folder}/")]
-    blocks = planned(names, form=from_)  # not of what this very command has written
+    # Files that this command has written itself are not read.
+    names = [name for name in find_places(texts.sources) if not name.startswith(f"{folder}/")]
+    blocks = planned(names, form=texts.from_)
     if not blocks:
-        raise InputError(f"no text in {sources[0]}")
+        raise InputError(f"no text in {texts.sources[0]}")
     form = to or ("parquet" if all(each.form == "parquet" for each in blocks) else "jsonl")
-    run = BulkRun(folder, model.from_anywhere(), field, threshold, form)
+    run = BulkRun(folder, model.from_anywhere(), texts.field, threshold, form)
     problems = Problems()
     todo = run.begin(blocks)
     failed = 0
     if todo:
-        with shown(quiet=quiet) as progress:
+        with progress_bars(quiet=quiet) as progress:
             count = progress.stage("finding", len(todo))
             for done in find_in_blocks(run, todo, workers=workers):
                 failed += done.failed is not None
@@ -58,6 +64,6 @@ def find_in_bulk(
                 count(1)
     if not failed:
         manifest = run.conclude()
-        told = f"{manifest['entities']:,} entities in {manifest['rows']:,} rows"
-        remark(f"{told} and {len(blocks):,} parts in {output}", quiet=quiet)
-    problems.conclude()
+        amounts = f"{manifest['entities']:,} entities in {manifest['rows']:,} rows"
+        print_remark(f"{amounts} and {len(blocks):,} parts in {output}", quiet=quiet)
+    problems.exit_if_any()

@@ -1,173 +1,128 @@
-"""thresher fit: a model from raw text."""
+"""thresher fit: train a finder on raw text."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import thresher
 from thresher.bulk.chunks import sentences_of
-from thresher.cli.entities import fit_options as options
-from thresher.cli.entities import fit_prior_knowledge as fit_beliefs
-from thresher.cli.entities import fit_variants as fit_switches
-from thresher.cli.entities.fit_encoder import EncoderSize, Place, Reader, TrainEncoder, check_choice
-from thresher.cli.entities.fit_summary import in_words, summary_of
+from thresher.cli.entities.fit_encoder import EncoderChoice
+from thresher.cli.entities.fit_options import (
+    EncoderOptions,
+    EncoderTrainingOptions,
+    PriorOptions,
+    SelectorOptions,
+    TrainingOptions,
+    VariantOptions,
+    check_contrast,
+    entity_settings,
+)
+from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prior_knowledge
+from thresher.cli.entities.fit_summary import summary_line, summary_of
 from thresher.cli.errors import Problems
-from thresher.cli.option_values import given
-from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
+from thresher.cli.option_groups import with_option_groups
+from thresher.cli.options import Device, Json, Quiet, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import shown
-from thresher.cli.work_folder import check_place, kept_work, stored_sentences
+from thresher.cli.progress import progress_bars
+from thresher.progress import SilentProgress
+from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher import EntitySettings
     from thresher.text.corpus import Document
 
 
+@with_option_groups
 def fit(
-    sources: Sources,
-    output: options.Folder,
-    from_: Format = None,
-    field: Field = "text",
-    encoder: options.EncoderName = None,
-    layer: options.Layer = None,
-    force: options.Force = False,
-    resume: options.Resume = False,
+    texts: TextOptions,
+    model: ResumableModelOptions,
+    encoder: EncoderOptions,
+    prior: PriorOptions,
+    training: TrainingOptions,
+    variants: VariantOptions,
+    selectors: SelectorOptions,
+    encoder_training: EncoderTrainingOptions,
     device: Device = None,
     quiet: Quiet = False,
     as_json: Json = False,
-    prior: options.Prior = None,
-    names: options.Names = None,
-    not_names: options.NotNames = None,
-    expect: options.Expect = None,
-    selected: options.Selected = None,
-    cldr: fit_beliefs.Cldr = None,
-    dates: fit_beliefs.Dates = False,
-    surprisal: fit_beliefs.Surprisal = None,
-    train_encoder: TrainEncoder = False,
-    encoder_size: EncoderSize = None,
-    epochs: options.Epochs = None,
-    seed: options.Seed = None,
-    contrast: options.Contrast = None,
-    contrast_share: options.ContrastShare = None,
-    sparsity: options.Sparsity = None,
-    target_rate: options.TargetRate = None,
-    gates_at: options.GatesAt = None,
-    form: options.Form = None,
-    unit: fit_switches.Unit = None,
-    attention: fit_switches.Attention = None,
-    filter_: fit_switches.Filter = None,
-    selectors: fit_switches.Selectors = None,
-    relation: fit_switches.Relation = None,
-    divergence: fit_switches.Divergence = None,
-    divergence_cap: fit_switches.DivergenceCap = None,
 ) -> None:
-    """Learn to find entities from raw text, with no labels.
+    """Train a model that finds entities, on raw text without labels.
 
     thresher fit corpus/*.txt -o my-model
     thresher fit notes.jsonl --field body -o my-model
     thresher fit corpus/ -o my-model --names people.txt --expect capitalised=0.85
     thresher fit amharic.txt -o my-model --train-encoder
 
-    After Ctrl-C the same command with --resume goes on, to the same model. What
-    cannot be read is told on standard error with its line, and the rest is
-    learned from; the exit status is then 1.
+    After Ctrl-C, run the same command with --resume: it continues and gives the
+    same model. Lines that cannot be read are reported and skipped; the exit
+    status is then 1.
     """
-    check_place(output, force=force)
-    check_choice(encoder, encoder_size, train=train_encoder)
-    fit_beliefs.check_surprisal(prior, surprisal)
-    fit_switches.check_contrast(
-        contrast, contrast_share=contrast_share, gates_at=gates_at, filter_=filter_
-    )
+    model.check()
+    encoder_training.check(encoder.encoder)
+    prior.check()
+    check_contrast(training, variants)
     problems = Problems()
-    texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    settings = thresher.EntitySettings(
-        **given(
-            epochs=epochs,
-            seed=seed,
-            contrast=contrast,
-            contrast_share=contrast_share,
-            gates_at=gates_at,
-            form=form,
-        ),
-        **fit_switches.switches(
-            unit=unit,
-            attention=attention,
-            filter_=filter_,
-            selectors=selectors,
-            sparsity=sparsity,
-            target_rate=target_rate,
-            relation=relation,
-            weight=divergence,
-            cap=divergence_cap,
-        ),
+    documents = texts.read(problems)
+    settings = entity_settings(training, variants, selectors)
+    summary = _train(
+        documents,
+        model,
+        EncoderChoice(encoder, encoder_training, model, settings.seed),
+        settings,
+        prior,
+        device=device,
+        quiet=quiet,
     )
-    prior_knowledge = fit_beliefs.stated(
-        names=names,
-        not_names=not_names,
-        cldr=cldr,
-        dates=dates,
-        priors=prior,
-        rates=dict(expect) if expect else None,
-        selected=selected,
-    )
-    reader = Reader(
-        encoder,
-        layer=layer,
-        train=train_encoder,
-        size=encoder_size,
-        seed=seed,
-        surprisal=surprisal,
-    )
-    place = Place(output, force=force, resume=resume)
-    summary = _learned(texts, place, reader, settings, prior_knowledge, device=device, quiet=quiet)
     if summary is not None:
-        print_summary(summary, in_words, as_json=as_json, quiet=quiet)
-        problems.conclude()
+        print_summary(summary, summary_line, as_json=as_json, quiet=quiet)
+        problems.exit_if_any()
 
 
-def _learned(
+def _train(
     texts: Iterable["Document"],
-    place: Place,
-    reader: Reader,
+    model: ResumableModelOptions,
+    encoder_choice: EncoderChoice,
     settings: "EntitySettings",
-    prior_knowledge: dict[str, Any],
+    prior: PriorOptions,
     *,
     device: str | None,
     quiet: bool,
 ) -> dict[str, Any] | None:
-    """What there is to tell of the model, once it is in its place; of several processes, one does.
+    """Train and save a model; return its summary, or None in all processes but the main one.
 
-    Models that there are are loaded first, so that a wrong name is told before any reading.
+    Existing files and models are loaded first, so that a wrong name is reported at once.
     """
-    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415 (torch)
-    from thresher.progress import SilentProgress  # noqa: PLC0415 (torch)
+    from thresher.entities.training.stored_sentences import stored_sentences  # noqa: PLC0415 (torch)
+    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415
 
+    prior_arguments = prior.arguments()
     with join_processes(device) as own_device:
         processes = current_processes()
         silent = quiet or not processes.is_main
-        reader.check(processes, own_device)
-        encoder = reader.load(own_device, quiet=silent)
-        causal = fit_beliefs.load_causal(reader.surprisal, own_device)
+        encoder_choice.check(processes, own_device)
+        encoder = encoder_choice.load(own_device, quiet=silent)
+        surprisal_model = load_surprisal_model(prior.surprisal, own_device)
         with (
-            shown(quiet=silent) as progress,
-            kept_work(place.model, resume=place.resume, processes=processes) as work,
+            progress_bars(quiet=silent) as bars,
+            work_folder(model.output, resume=model.resume, processes=processes) as work_dir,
             stored_sentences(
-                sentences_of(progress.counted(texts, "text")), work, processes
-            ) as read,
+                sentences_of(bars.track(texts, "text")), work_dir, processes
+            ) as sentences,
         ):
             if encoder is None:
-                encoder = reader.trained(read, place, progress, device=own_device)
-            teller = progress if processes.is_main else SilentProgress()
-            told = fit_beliefs.beliefs_about(read, teller, causal=causal, **prior_knowledge)
+                encoder = encoder_choice.train(sentences, bars, own_device)
+            progress = bars if processes.is_main else SilentProgress()
             finder = thresher.EntityFinder.fit_words(
-                read,
+                sentences,
                 encoder=encoder,
                 settings=settings,
-                prior_knowledge=told,
-                progress=teller,
-                work_dir=work,
-                resume=place.resume,
+                prior_knowledge=prior_knowledge(
+                    sentences, progress, surprisal_model=surprisal_model, **prior_arguments
+                ),
+                progress=progress,
+                work_dir=work_dir,
+                resume=model.resume,
             )
             if not processes.is_main:
                 return None
-            finder.save(place.model)
-            return summary_of(place.model, finder, read, progress.notes)
+            finder.save(model.output)
+            return summary_of(model.output, finder, sentences, bars.notes)

@@ -1,4 +1,4 @@
-"""What `thresher fit` tells of a model it made."""
+"""The summary that `thresher fit` prints."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 Sentences = Sequence[Sequence[str]]
 
-_SAMPLE = 500  # sentences that tell which share of words is selected
+_SAMPLE = 500  # sentences on which the fraction of selected words is measured
 
 
 def summary_of(
     folder: Path, finder: "EntityFinder", sentences: Sentences, warnings: list[str]
 ) -> dict[str, Any]:
-    """The figures, for a program to read."""
-    from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex; help does without)
+    """Return the facts about a trained model, for JSON."""
+    from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex)
 
     return {
         "model": str(folder),
@@ -25,7 +25,7 @@ def summary_of(
         "sentences": len(sentences),
         "writing": str(Writing.of(sentences)),
         "priors": finder.model.learned_from["priors"],
-        "selected": _selected_share(finder, sentences),
+        "selected": _selected_fraction(finder, sentences),
         "threshold": finder.threshold,
         "trust": asdict(finder.model.trust),
         "selectors": len(finder.model.heads),
@@ -34,21 +34,21 @@ def summary_of(
     }
 
 
-def in_words(summary: dict[str, Any]) -> str:
-    """The same in a line, for a person."""
-    trust = ", ".join(f"{view} {value:+.2f}" for view, value in summary["trust"].items())
+def summary_line(summary: dict[str, Any]) -> str:
+    """Return the summary as one line of text."""
+    weights = ", ".join(f"{signal} {value:+.2f}" for signal, value in summary["trust"].items())
     several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"
     return (
-        f"{summary['model']}: learned from {summary['words']:,} words in "
+        f"{summary['model']}: trained on {summary['words']:,} words in "
         f"{summary['sentences']:,} sentences ({summary['writing']}; priors: "
         f"{', '.join(summary['priors'])}); selects {summary['selected']:.1%} of words; "
-        f"threshold {summary['threshold']:.2f}; trust (log-odds) {trust}"
+        f"threshold {summary['threshold']:.2f}; signal weights (log-odds): {weights}"
         + (several if summary["selectors"] > 1 else "")
     )
 
 
-def _selected_share(finder: "EntityFinder", sentences: Sentences) -> float:
-    """Of the words of some sentences, spread over the text."""
+def _selected_fraction(finder: "EntityFinder", sentences: Sentences) -> float:
+    """Return the fraction of words above the threshold in a sample spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
     scores = [
         float(score)

@@ -1,4 +1,4 @@
-"""Texts on a terminal: entities stand out, the more the surer they are."""
+"""Show texts on a terminal with their entities coloured by score."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,21 +11,21 @@ from thresher.bulk.chunks import Found
 from thresher.text.annotations import Span
 from thresher.text.sources import display_name
 
-# From this score on, this shade: black on cream to orange reads well on dark and on light.
+# Minimum score and background colour; black on these colours is readable on dark and light themes.
 SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d"))
 
-# Signs that steer a terminal must not reach it; each keeps its place.
-_STEERING = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
+# Control characters must not reach the terminal; each is replaced by one character.
+_CONTROL_CHARACTERS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
 
 
 def terminal() -> Console:
-    """One that writes for a terminal also into a pipe; with NO_COLOR set, letters alone."""
+    """Return a console that keeps colours in a pipe, and has none if NO_COLOR is set."""
     plain = bool(os.environ.get("NO_COLOR"))
     return Console(force_terminal=True, highlight=False, color_system=None if plain else "auto")
 
 
 def highlighted(found: Iterable[Found]) -> Iterator[str]:
-    """Each text with its entities, under the name of its source where that changes."""
+    """Yield each text with coloured entities, with a heading where a new source begins."""
     console = terminal()
     coloured = console.color_system is not None
     source, entities = None, 0
@@ -38,12 +38,12 @@ def highlighted(found: Iterable[Found]) -> Iterator[str]:
             console.print(highlight(document.text, spans, coloured=coloured))
         yield shown.get()
     with console.capture() as shown:
-        console.print(_footing(entities, coloured=coloured))
+        console.print(_footer(entities, coloured=coloured))
     yield shown.get()
 
 
 def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Text:
-    """A text whose spans are shaded by their scores, or bracketed where there are no colours."""
+    """Return a text with its spans coloured by score, or in brackets if there are no colours."""
     shown = Text()
     done = 0
     for span in spans:
@@ -57,24 +57,24 @@ def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Tex
 
 
 def heading(source: str) -> Rule:
-    """The name of a source, above its texts."""
+    """Return the name of a source as a heading."""
     return Rule(Text(safe(display_name(source)), "bold"), align="left", style="dim")
 
 
-def _footing(entities: int, *, coloured: bool) -> Text:
-    footing = Text(f"{entities:,} {'entity' if entities == 1 else 'entities'}", "dim")
+def _footer(entities: int, *, coloured: bool) -> Text:
+    footer = Text(f"{entities:,} {'entity' if entities == 1 else 'entities'}", "dim")
     if coloured:
-        footing.append("   score from ")
-        for least, shade in SHADES:
-            footing.append(f" {least:.1f} ", f"not dim black on {shade}")
-    return footing
+        footer.append("   score from ")
+        for minimum, shade in SHADES:
+            footer.append(f" {minimum:.1f} ", f"not dim black on {shade}")
+    return footer
 
 
 def _style(score: float) -> str:
-    shade = [shade for least, shade in SHADES if score >= least][-1]
+    shade = [shade for minimum, shade in SHADES if score >= minimum][-1]
     return f"black on {shade}"
 
 
 def safe(text: str) -> str:
-    """Text without the signs that steer a terminal; a line end of Windows is one of any."""
-    return text.replace("\r\n", "\n").translate(_STEERING)
+    """Replace control characters, and Windows line ends by plain ones."""
+    return text.replace("\r\n", "\n").translate(_CONTROL_CHARACTERS)

@@ -1,4 +1,4 @@
-"""What was found, in the form that was asked for: pieces of text, as they are found."""
+"""Write found entities in the output formats of `thresher find`, piece by piece."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Find:
-    """One run over documents.
+    """One run of a finder over documents.
 
-    threshold: the least score of an entity; None for the model's own
-    entities: how many were found so far
+    threshold: minimum score of an entity; None for the threshold of the model
+    entities: number of entities found so far
     """
 
     finders: Finders
@@ -35,7 +35,7 @@ class Find:
     entities: int = 0
 
     def spans(self) -> Iterator[Found]:
-        """Each document with its entities."""
+        """Yield each document with its entities."""
         task = FindSpans(self.threshold)
         for chunk, found in self.finders.each(task, chunks(self.documents)):
             for document, spans in zip(chunk, found, strict=True):
@@ -43,42 +43,42 @@ class Find:
                 yield document, spans
 
     def jsonl(self) -> Iterator[str]:
-        """A line a document: where it came from, its text, its spans."""
+        """Yield a JSON line for each document: its source, text and spans."""
         for document, spans in self.spans():
             yield to_jsonl(document.text, spans, about=_place(document))
 
     def prodigy(self) -> Iterator[str]:
-        """A task a document, with its words."""
+        """Yield a Prodigy task for each document."""
         for document, spans in self.spans():
             split = document.segmented()
             yield to_prodigy(document.text, spans, sentences=split, about=_place(document))
 
     def doccano(self) -> Iterator[str]:
-        """An example a document."""
+        """Yield a Doccano example for each document."""
         for document, spans in self.spans():
             yield to_doccano(document.text, spans, about=_place(document))
 
     def label_studio(self) -> Iterator[str]:
-        """One array of tasks."""
+        """Yield the pieces of one JSON array of Label Studio tasks."""
         return to_label_studio(
             (document.text, spans, _place(document)) for document, spans in self.spans()
         )
 
     def html(self) -> Iterator[str]:
-        """One page, texts under the name of their source where that changes."""
-        return to_html(_under_their_sources(self.spans()))
+        """Yield the pieces of one HTML page, with a heading where a new source begins."""
+        return to_html(_with_headings(self.spans()))
 
     def terminal(self) -> Iterator[str]:
-        """Coloured text."""
+        """Yield coloured text."""
         return highlighted(self.spans())
 
     def conll(self) -> Iterator[str]:
-        """A line a word: the word, its tag, its score."""
+        """Yield sentences with a line for each word: the word, its tag, its score."""
         for reading, spans in self._readings():
             yield to_conll(reading.words, spans, reading.scores.tolist())
 
     def iob2(self) -> Iterator[str]:
-        """A line a word: the word and its tag."""
+        """Yield sentences with a line for each word: the word and its tag."""
         for reading, spans in self._readings():
             yield to_iob2(reading.words, spans)
 
@@ -89,9 +89,9 @@ class Find:
                 self.entities += len(found)
                 yield reading, found
 
-    def written(self, form: str) -> Iterator[str]:
-        """The pieces of the output in one of these forms."""
-        forms: dict[str, Callable[[], Iterator[str]]] = {
+    def write(self, output_format: str) -> Iterator[str]:
+        """Yield the pieces of the output in a format."""
+        writers: dict[str, Callable[[], Iterator[str]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,
             "conll": self.conll,
@@ -101,10 +101,10 @@ class Find:
             "doccano": self.doccano,
             "label-studio": self.label_studio,
         }
-        return forms[form]()
+        return writers[output_format]()
 
 
-def _under_their_sources(found: Iterable[Found]) -> Iterator[HtmlDocument]:
+def _with_headings(found: Iterable[Found]) -> Iterator[HtmlDocument]:
     source = None
     for document, spans in found:
         if document.source == source:

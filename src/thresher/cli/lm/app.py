@@ -1,4 +1,4 @@
-"""thresher lm: language models from raw text."""
+"""thresher lm: train, evaluate, compare and sample language models."""
 
 import typer
 
@@ -16,10 +16,10 @@ lm.command()(sample)
 
 @lm.callback()
 def language_models() -> None:
-    """Language models from raw text, that learn rare tokens too.
+    """Train language models that also learn rare tokens, on raw text.
 
-    thresher lm train corpus.txt -o my-lm --margin 4   train one
-    thresher lm eval my-lm                             what it is worth
-    thresher lm report my-lm other-lm -o report/       pictures by token
-    thresher lm sample my-lm                           text drawn from it
+    thresher lm train corpus.txt -o my-lm --margin 4   train a model
+    thresher lm eval my-lm                             evaluate it
+    thresher lm report my-lm other-lm -o report/       compare models
+    thresher lm sample my-lm                           generate text
     """

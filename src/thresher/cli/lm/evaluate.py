@@ -1,4 +1,4 @@
-"""thresher lm eval: what a language model makes of a text."""
+"""thresher lm eval: evaluate a language model."""
 
 import json
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ from thresher.cli.lm.figures import figures_as_json, figures_as_table
 from thresher.cli.lm.inputs import joined, load_model
 from thresher.cli.lm.options import ModelFolder, TestSources
 from thresher.cli.options import Device, Field, Format, Json, Quiet
-from thresher.cli.output import print_line, rendered
+from thresher.cli.output import print_line, render
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,46 +26,47 @@ def evaluate(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure a language model: loss, perplexity, accuracy, and loss by popularity.
+    """Evaluate a language model: loss, perplexity, accuracy, loss by frequency.
 
     thresher lm eval my-lm
     thresher lm eval my-lm other-text.txt --json
 
-    Losses are in nats, under the full softmax. T is the temperature that was
-    best on validation. The loss of some ranks is the mean over tokens of these
-    ranks, each counted once; rank 1 was the most frequent in training.
+    Losses are in nats, under the full softmax. T is the temperature that was best
+    on the validation split. The loss of a range of ranks is the mean over the
+    tokens of these ranks, each counted once; rank 1 is the most frequent token of
+    the training split.
     """
     if from_ is not None and not sources:
-        raise InputError("--from says how SOURCES are to be read: name some")
+        raise InputError("`from` is the format of `sources`; give at least one source")
     problems = Problems()
-    learned = load_model(model, device=device)
-    found = learned.test
+    trained = load_model(model, device=device)
+    evaluation = trained.test
     if sources:
         texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-        found = _measured(learned, joined(texts))
+        evaluation = _evaluate(trained, joined(texts))
     if as_json:
         about = {"model": str(model), "text": sources}
-        print_line(json.dumps(about | figures_as_json(learned, found)))
+        print_line(json.dumps(about | figures_as_json(trained, evaluation)))
     else:
         if not quiet:
-            print_line(f"{int(found.tokens.count.sum()):,} tokens predicted")
-        print_line(rendered(figures_as_table(learned, found)))
-    problems.conclude()
+            print_line(f"{int(evaluation.tokens.count.sum()):,} tokens predicted")
+        print_line(render(figures_as_table(trained, evaluation)))
+    problems.exit_if_any()
 
 
-def _measured(learned: "TrainedLanguageModel", text: str) -> "Evaluation":
-    import torch  # noqa: PLC0415 (slow to import; help does without)
+def _evaluate(trained: "TrainedLanguageModel", text: str) -> "Evaluation":
+    import torch  # noqa: PLC0415 (slow to import)
 
     from thresher.lm.reports.evaluation import evaluate as evaluated  # noqa: PLC0415
     from thresher.lm.training.fit import predicted_bytes  # noqa: PLC0415
 
-    ids = torch.from_numpy(learned.tokens.encode(text))
-    bytes_read = predicted_bytes(learned.tokens, ids, text) if learned.task.causal else None
+    ids = torch.from_numpy(trained.tokens.encode(text))
+    bytes_read = predicted_bytes(trained.tokens, ids, text) if trained.task.causal else None
     return evaluated(
-        learned.model,
-        learned.task,
+        trained.model,
+        trained.task,
         ids,
-        batch=learned.settings.batch,
-        temperature=learned.temperature,
+        batch=trained.settings.batch,
+        temperature=trained.temperature,
         byte_count=bytes_read,
     )

@@ -1,4 +1,4 @@
-"""What a language model is worth, for a person and for a program."""
+"""Metrics of a language model as JSON and as a table."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
 
 
-def figures_as_json(learned: "TrainedLanguageModel", found: "Evaluation") -> dict[str, Any]:
-    """All figures, with null for what there is no number for."""
-    from thresher.lm.reports.report import group_losses  # noqa: PLC0415 (torch; help does without)
+def figures_as_json(trained: "TrainedLanguageModel", evaluation: "Evaluation") -> dict[str, Any]:
+    """Return all metrics; groups without tokens have None."""
+    from thresher.lm.reports.report import group_losses  # noqa: PLC0415 (torch)
 
-    losses = group_losses(learned, found)
+    losses = group_losses(trained, evaluation)
     groups = {name: None if math.isnan(loss) else loss for name, loss in losses.items()}
-    return {**found.figures(), "loss_by_popularity": groups}
+    return {**evaluation.figures(), "loss_by_popularity": groups}
 
 
-def figures_as_table(learned: "TrainedLanguageModel", found: "Evaluation") -> Table:
-    """All figures, one to a line."""
+def figures_as_table(trained: "TrainedLanguageModel", evaluation: "Evaluation") -> Table:
+    """Return a table with a row for each metric."""
     from thresher.lm.reports.report import figure_row, group_row  # noqa: PLC0415 (torch)
 
     table = Table("", "", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
     table.columns[1].justify = "right"
-    for name, figure in figure_row(found).items():
+    for name, figure in figure_row(evaluation).items():
         table.add_row(name, figure)
     table.add_section()
-    for name, figure in group_row(learned, found).items():
+    for name, figure in group_row(trained, evaluation).items():
         table.add_row(f"loss of {name}", figure)
     return table

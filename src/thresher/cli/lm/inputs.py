@@ -1,4 +1,4 @@
-"""Text, devices and models for the commands of `thresher lm`."""
+"""Load texts, devices and models for the commands of `thresher lm`."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def joined(documents: Iterable["Document"]) -> str:
-    """One text: the blocks of a file as they stood in it, a line end between documents.
+    """Return one text: the blocks of each file unchanged, with a line end between documents.
 
-    JSON can hold half a surrogate pair, which is no character: a question mark stands for it.
+    Half a surrogate pair, which JSON can contain, is replaced by a question mark.
     """
     parts: list[str] = []
     for document in documents:
@@ -27,20 +27,20 @@ def joined(documents: Iterable["Document"]) -> str:
 
 
 def chosen_device(name: str | None) -> "torch.device":
-    """The device of that name, a GPU if there is one, or else the CPU."""
-    import torch  # noqa: PLC0415 (slow to import; help does without)
+    """Return the device with this name; by default a GPU if there is one, else the CPU."""
+    import torch  # noqa: PLC0415 (slow to import)
 
     try:
         device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
         torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # what torch raises for an unknown one
+    except (RuntimeError, AssertionError) as error:  # torch raises these for an unknown device
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot use the device {name!r}: {reason}") from error
     return device
 
 
 def load_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
-    """The language model of a folder."""
+    """Load the language model of a folder."""
     from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415 (torch)
 
     return TrainedLanguageModel.read(folder, device=chosen_device(device))

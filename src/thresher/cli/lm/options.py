@@ -1,238 +1,179 @@
-"""The options of `thresher lm`. Those not given are left to the library's defaults.
+"""The options of `thresher lm`, in groups; the library has defaults for those not given."""
 
-The words to choose from are written out, since importing them would import torch.
-"""
-
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.cli.option_parsers import parse_margin
+from thresher.cli.options import TRAINING, Seed, seed_option
+from thresher.lm.choices import Objective, OutputLayerName, Precision, TokenizerKind
+from thresher.lm.losses.margin import Margin
 
-from thresher.cli.option_values import number, one_of, seed, share, whole_number
-from thresher.errors import InputError
-from thresher.lm.losses import margin
-from thresher.lm.output_layers.choices import OutputLayerName
-
-TOKENS = ("characters", "bpe", "word-pairs", "words")
-OBJECTIVES = ("causal", "masked")
-PRECISIONS = ("float32", "bfloat16")
-OUTPUT_LAYERS = tuple(OutputLayerName)
 DEFAULT_LENGTH = 500
 
-_MODEL = "What the model is"
-_LEARNING = "How it learns"
+_MODEL = "Model"
+_model_option = partial(option, rich_help_panel=_MODEL)
+_training_option = partial(option, rich_help_panel=TRAINING)
+_size_option = partial(_model_option, metavar="N", min=1)
 
-
-def parse_margin(value: str) -> margin.Margin:
-    """Parse the value of --margin."""
-    try:
-        return margin.Margin.parse(value)
-    except InputError as error:
-        raise typer.BadParameter(str(error).replace("`margin`", "it")) from error
-
-
-ModelFolder = Annotated[
-    Path, typer.Argument(metavar="MODEL", show_default=False, help="A folder made by lm train.")
-]
-ModelFolders = Annotated[
-    list[Path],
-    typer.Argument(metavar="MODELS", show_default=False, help="Folders made by lm train."),
-]
-ReportFolder = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to put the report.")
-]
+ModelFolder = Annotated[Path, argument("A folder made by lm train.", metavar="MODEL")]
+ModelFolders = Annotated[list[Path], argument("Folders made by lm train.", metavar="MODELS")]
+ReportFolder = Annotated[Path, option("Folder for the report.", "--output", "-o", metavar="FOLDER")]
 TestSources = Annotated[
     list[str] | None,
-    typer.Argument(
+    argument(
+        "Texts to evaluate on; by default the results on the test split are shown.",
         metavar="SOURCES",
-        show_default=False,
-        help="Texts to measure on; by default what was measured after training.",
     ),
 ]
-
-Tokens = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*TOKENS),
-        metavar="KIND",
-        rich_help_panel=_MODEL,
-        help="characters, bpe (byte-level pairs), word-pairs (within words, in no case) or words; "
-        "by default characters, for a masked model word-pairs.",
-    ),
-]
-Vocabulary = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=2),
-        metavar="N",
-        rich_help_panel=_MODEL,
-        help="How many byte-level pairs or words.",
-    ),
-]
-Objective = Annotated[
-    str,
-    typer.Option(
-        parser=one_of(*OBJECTIVES),
-        metavar="NAME",
-        rich_help_panel=_MODEL,
-        help="causal predicts the next token; masked fills gaps and makes an encoder.",
-    ),
-]
-OutputLayer = Annotated[
-    str,
-    typer.Option(
-        parser=one_of(*OUTPUT_LAYERS),
-        metavar="NAME",
-        rich_help_panel=_MODEL,
-        help="full, classes, hierarchical, tree, adaptive …; those but full, adjusted and "
-        "gated need --untied.",
-    ),
-]
-Untied = Annotated[
-    bool,
-    typer.Option(
-        "--untied",
-        metavar="",
-        rich_help_panel=_MODEL,
-        help="Vectors of its own for the output layer.",
-    ),
-]
-
-
-def _size(help_text: str) -> typer.models.OptionInfo:
-    option: typer.models.OptionInfo = typer.Option(
-        parser=whole_number(low=1), metavar="N", rich_help_panel=_MODEL, help=help_text
-    )
-    return option
-
-
-Width = Annotated[int | None, _size("The length of a vector; by default 128.")]
-Layers = Annotated[int | None, _size("How many layers; by default 4.")]
-Heads = Annotated[int | None, _size("How many heads in a layer; by default 4.")]
-Context = Annotated[int | None, _size("How many tokens are read at a time; by default 128.")]
-Dropout = Annotated[
-    float | None,
-    typer.Option(
-        parser=share, metavar="SHARE", rich_help_panel=_MODEL, help="Dropout; by default 0."
-    ),
-]
-
-Margin = Annotated[
-    margin.Margin | None,
-    typer.Option(
-        parser=parse_margin,
-        metavar="M",
-        rich_help_panel=_LEARNING,
-        help="Spare tokens further than this below the target: 4; 2:12 while training goes on; "
-        "norm:0.0625; top-p:0.9; by default inf, plain cross-entropy.",
-    ),
-]
-Steps = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        rich_help_panel=_LEARNING,
-        help="How many batches to learn from; by default 2000.",
-    ),
-]
-Batch = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        rich_help_panel=_LEARNING,
-        help="How many stretches of text in a batch; by default 32.",
-    ),
-]
-LearningRate = Annotated[
-    float | None,
-    typer.Option(
-        parser=number(low=0),
-        metavar="RATE",
-        rich_help_panel=_LEARNING,
-        help="At its highest; by default 0.001.",
-    ),
-]
-WeightDecay = Annotated[
-    float | None,
-    typer.Option(
-        parser=number(low=0),
-        metavar="RATE",
-        rich_help_panel=_LEARNING,
-        help="Of matrices; by default 0.1.",
-    ),
-]
-NoEmbeddingDecay = Annotated[
-    bool,
-    typer.Option(
-        "--no-embedding-decay",
-        metavar="",
-        rich_help_panel=_LEARNING,
-        help="Rows of tokens do not decay.",
-    ),
-]
-LabelSmoothing = Annotated[
-    float | None,
-    typer.Option(parser=share, metavar="SHARE", rich_help_panel=_LEARNING, help="Label smoothing."),
-]
-EvaluateEvery = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        rich_help_panel=_LEARNING,
-        help="Steps between two looks at the validation text, where the run is saved too; by "
-        "default 250.",
-    ),
-]
-TensorBoard = Annotated[
-    Path | None,
-    typer.Option(
-        "--tensorboard",
-        metavar="FOLDER",
-        rich_help_panel=_LEARNING,
-        help="Also write the log there, for TensorBoard.",
-    ),
-]
-Precision = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*PRECISIONS),
-        metavar="NAME",
-        rich_help_panel=_LEARNING,
-        help="float32, or bfloat16 for mixed precision on a GPU.",
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        parser=seed,
-        metavar="N",
-        rich_help_panel=_LEARNING,
-        help="The same seed gives the same model.",
-    ),
-]
-
-Prompt = Annotated[str, typer.Option(metavar="TEXT", help="What the text begins with.")]
-Length = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=0),
-        metavar="N",
-        help=f"How many tokens to draw; by default {DEFAULT_LENGTH}.",
-    ),
-]
+Prompt = Annotated[str, option("Text that the sample continues.", metavar="TEXT")]
+Length = Annotated[int, option("Number of tokens to sample.", metavar="N", min=0)]
 Temperature = Annotated[
     float | None,
-    typer.Option(
-        parser=number(low=0),
+    option(
+        "Below 1 less random, above 1 more random, 0 always the most likely token; by default the "
+        "best on the validation split.",
         metavar="T",
-        help="Below 1 safer, above 1 bolder, 0 always the likeliest; by default the best on "
-        "validation.",
+        min=0,
     ),
 ]
 SampleSeed = Annotated[
     int | None,
-    typer.Option(parser=seed, metavar="N", help="The same seed gives the same text."),
+    seed_option("Random seed; the same seed gives the same text."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerOptions(OptionGroup):
+    """How text is split into tokens."""
+
+    tokens: Annotated[
+        TokenizerKind | None,
+        _model_option(
+            "characters, bpe (byte-level BPE), word-pairs (BPE within words, ignoring case) or "
+            "words; by default characters, and word-pairs for a masked model.",
+            metavar="KIND",
+        ),
+    ] = None
+    vocabulary: Annotated[
+        int | None,
+        _model_option("Vocabulary size, for bpe, word-pairs and words.", metavar="N", min=2),
+    ] = None
+    objective: Annotated[
+        Objective,
+        _model_option(
+            "causal: predict the next token; masked: predict hidden tokens, to train an encoder.",
+            metavar="NAME",
+        ),
+    ] = Objective.CAUSAL
+
+    @property
+    def kind(self) -> TokenizerKind:
+        """The tokenizer that was chosen, or the default for the objective."""
+        causal = self.objective == Objective.CAUSAL
+        return self.tokens or (TokenizerKind.CHARACTERS if causal else TokenizerKind.WORD_PAIRS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShapeOptions(OptionGroup):
+    """The size of the Transformer."""
+
+    width: Annotated[int | None, _size_option("Width of hidden states; by default 128.")] = None
+    layers: Annotated[int | None, _size_option("Number of layers; by default 4.")] = None
+    heads: Annotated[
+        int | None, _size_option("Number of attention heads per layer; by default 4.")
+    ] = None
+    context: Annotated[
+        int | None, _size_option("Length of the context in tokens; by default 128.")
+    ] = None
+    dropout: Annotated[
+        float | None,
+        _model_option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutputLayerOptions(OptionGroup):
+    """The layer that predicts tokens from hidden states."""
+
+    output_layer: Annotated[
+        OutputLayerName,
+        _model_option(
+            f"{', '.join(OutputLayerName)}. All but full, adjusted and gated need --untied.",
+            metavar="NAME",
+        ),
+    ] = OutputLayerName.FULL
+    untied: Annotated[
+        bool,
+        flag(
+            "Do not share weights between token embeddings and the output layer.",
+            "--untied",
+            rich_help_panel=_MODEL,
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelTrainingOptions(OptionGroup):
+    """Hyper-parameters of training; the fields have the names of `LanguageModelSettings`."""
+
+    margin: Annotated[
+        Margin | None,
+        _training_option(
+            "Leave out of the loss tokens whose logit is more than this below the target's: 4; "
+            "2:12 changes during training; norm:0.0625; top-p:0.9. By default inf, plain "
+            "cross-entropy.",
+            parser=parse_margin,
+            metavar="M",
+        ),
+    ] = None
+    steps: Annotated[
+        int | None,
+        _training_option("Number of training steps; by default 2000.", metavar="N", min=1),
+    ] = None
+    batch: Annotated[
+        int | None,
+        _training_option("Number of windows of text per batch; by default 32.", metavar="N", min=1),
+    ] = None
+    learning_rate: Annotated[
+        float | None,
+        _training_option("Highest learning rate; by default 0.001.", metavar="RATE", min=0),
+    ] = None
+    weight_decay: Annotated[
+        float | None,
+        _training_option("Weight decay of matrices; by default 0.1.", metavar="RATE", min=0),
+    ] = None
+    label_smoothing: Annotated[
+        float | None,
+        _training_option("Label smoothing; by default 0.", metavar="RATE", min=0, max=1),
+    ] = None
+    evaluate_every: Annotated[
+        int | None,
+        _training_option(
+            "Steps between evaluations on the validation split, after which a checkpoint is saved; "
+            "by default 250.",
+            metavar="N",
+            min=1,
+        ),
+    ] = None
+    precision: Annotated[
+        Precision | None,
+        _training_option("float32, or bfloat16 for mixed precision on a GPU.", metavar="NAME"),
+    ] = None
+    seed: Seed = None
+
+
+NoEmbeddingDecay = Annotated[
+    bool,
+    flag("No weight decay on token embeddings.", "--no-embedding-decay", rich_help_panel=TRAINING),
+]
+TensorBoard = Annotated[
+    Path | None,
+    _training_option(
+        "Also write the training log to this folder, for TensorBoard.",
+        "--tensorboard",
+        metavar="FOLDER",
+    ),
 ]

@@ -1,4 +1,4 @@
-"""How far training is: a bar with the loss, tokens a second and the time left."""
+"""A progress bar for training: loss, tokens per second and time left."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 from rich.progress import TextColumn
 
-from thresher.cli.progress import bars_of
+from thresher.cli.progress import rich_progress
 
 if TYPE_CHECKING:
-    from thresher.lm.training.loop import TrainingProgress as Training
+    from thresher.lm.training.loop import TrainingProgress
 
-OnProgress = Callable[["Training"], None]
+OnProgress = Callable[["TrainingProgress"], None]
 
 
 @contextmanager
-def training_shown(*, quiet: bool) -> Iterator[OnProgress]:
-    """A function that moves a bar on standard error, if that is a terminal."""
-    with bars_of("training", TextColumn("{task.description}"), quiet=quiet) as bars:
+def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
+    """Yield a function that updates a bar on standard error, if it is a terminal."""
+    with rich_progress("training", TextColumn("{task.description}"), quiet=quiet) as bars:
         bar = bars.add_task("", total=None)
 
-        def show(training: "Training") -> None:
+        def show(training: "TrainingProgress") -> None:
             bars.update(
-                bar, total=training.steps, completed=training.step, description=state(training)
+                bar, total=training.steps, completed=training.step, description=status(training)
             )
 
         yield show
 
 
-def state(training: "Training") -> str:
-    """The state of training in a few words."""
+def status(training: "TrainingProgress") -> str:
+    """Return the loss, speed and time left as text."""
     minutes, seconds = divmod(round(training.seconds_left), 60)
     hours, minutes = divmod(minutes, 60)
     speed = f"{training.tokens_per_second:,.0f} tokens/s"

@@ -1,4 +1,4 @@
-"""thresher lm report: tables and pictures of several models."""
+"""thresher lm report: compare models with tables and plots."""
 
 import json
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from pathlib import Path
 from thresher.cli.lm.inputs import load_model
 from thresher.cli.lm.options import ModelFolders, ReportFolder
 from thresher.cli.options import Json, Quiet
-from thresher.cli.output import print_line, several
-from thresher.cli.progress import shown
+from thresher.cli.output import plural, print_line
+from thresher.cli.progress import progress_bars
 from thresher.errors import InputError
 
 
@@ -18,39 +18,41 @@ def report(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare models by token: a table, and pictures of what training did.
+    """Compare language models with a table and plots by token frequency.
 
     thresher lm report my-lm other-lm -o report/
 
-    The pictures show the tokens by popularity, the gradient each token received
-    as input, as target and as neither, and the loss of popular and of rare
-    tokens while the models were trained.
+    The plots show the loss by token frequency, the gradient that each token
+    received as input, as target and as neither, and the loss of frequent and of
+    rare tokens during training.
     """
-    from thresher.lm.reports.report import write_report  # noqa: PLC0415 (torch; help does without)
+    from thresher.lm.reports.report import write_report  # noqa: PLC0415 (torch)
 
     if output.exists() and not output.is_dir():
-        raise InputError(f"{output} is no folder; choose another place for the report")
-    with shown(quiet=quiet) as progress:
+        raise InputError(f"{output} is not a folder; choose another one for the report")
+    with progress_bars(quiet=quiet) as progress:
         count = progress.stage("models", len(models) + 1)
-        read = {}
+        loaded = {}
         for name, folder in zip(_names(models), models, strict=True):
-            read[name] = load_model(folder, device="cpu")
+            loaded[name] = load_model(folder, device="cpu")
             count(1)
-        files = write_report(read, output)
+        files = write_report(loaded, output)
         count(1)
     if as_json:
-        print_line(json.dumps({"report": str(output), "models": list(read), "files": files}))
+        print_line(json.dumps({"report": str(output), "models": list(loaded), "files": files}))
     elif not quiet:
-        amounts = f"{several(len(read), 'model')}, {several(len(files) - 1, 'file')} beside it"
+        amounts = (
+            f"{plural(len(loaded), 'model')}, {plural(len(files) - 1, 'file')} in the same folder"
+        )
         print_line(f"{output / 'report.md'}: {amounts}")
 
 
 def _names(folders: Sequence[Path]) -> list[str]:
-    """What to call each model: its folder's name, or the whole path where two are alike."""
+    """Return a name for each model: its folder's name, or the whole path if names repeat."""
     short = [folder.resolve().name for folder in folders]
     if len(set(short)) == len(short):
         return short
     paths = ["-".join(folder.resolve().parts[1:]) for folder in folders]
     if len(set(paths)) < len(paths):
-        raise InputError("the same model is named twice")
+        raise InputError("the same model is given twice")
     return paths

@@ -1,4 +1,4 @@
-"""thresher lm sample: text drawn from a language model."""
+"""thresher lm sample: generate text with a language model."""
 
 import json
 
@@ -11,31 +11,31 @@ from thresher.cli.output import print_line
 def sample(
     model: options.ModelFolder,
     prompt: options.Prompt = "",
-    length: options.Length = None,
+    length: options.Length = options.DEFAULT_LENGTH,
     temperature: options.Temperature = None,
     seed: options.SampleSeed = None,
     device: Device = None,
     as_json: Json = False,
 ) -> None:
-    """Let a language model write.
+    """Generate text with a language model.
 
     thresher lm sample my-lm
     thresher lm sample my-lm --prompt "My lord," --length 200 --seed 1
     """
-    import torch  # noqa: PLC0415 (slow to import; help does without)
+    import torch  # noqa: PLC0415 (slow to import)
 
     from thresher.lm.sampling import sample_text  # noqa: PLC0415
 
-    learned = load_model(model, device=device)
-    generator = torch.Generator(learned.model.device)
+    trained = load_model(model, device=device)
+    generator = torch.Generator(trained.model.device)
     if seed is None:
         generator.seed()
     else:
         generator.manual_seed(seed)
     text = sample_text(
-        learned,
+        trained,
         prompt=prompt,
-        length=options.DEFAULT_LENGTH if length is None else length,
+        length=length,
         temperature=temperature,
         generator=generator,
     )

@@ -1,57 +1,45 @@
-"""thresher lm train: a language model from raw text."""
+"""thresher lm train: train a language model on raw text."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import thresher
-from thresher.cli.entities.fit_options import Folder, Force, Resume
 from thresher.cli.errors import Problems
-from thresher.cli.lm import options
 from thresher.cli.lm.figures import figures_as_json
 from thresher.cli.lm.inputs import chosen_device, joined
-from thresher.cli.lm.progress import training_shown
-from thresher.cli.option_values import given
-from thresher.cli.options import Device, Field, Format, Json, Quiet, Sources
+from thresher.cli.lm.options import (
+    LanguageModelTrainingOptions,
+    NoEmbeddingDecay,
+    OutputLayerOptions,
+    ShapeOptions,
+    TensorBoard,
+    TokenizerOptions,
+)
+from thresher.cli.lm.progress import training_bar
+from thresher.cli.option_groups import with_option_groups
+from thresher.cli.options import Device, Json, Quiet, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import shown
-from thresher.cli.work_folder import check_place, kept_work
+from thresher.cli.progress import progress_bars
 from thresher.errors import InputError
+from thresher.lm.choices import Objective
+from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
 
 
+@with_option_groups
 def train(
-    sources: Sources,
-    output: Folder,
-    from_: Format = None,
-    field: Field = "text",
-    force: Force = False,
-    resume: Resume = False,
+    texts: TextOptions,
+    model: ResumableModelOptions,
+    tokenizer: TokenizerOptions,
+    shape: ShapeOptions,
+    output_layer: OutputLayerOptions,
+    training: LanguageModelTrainingOptions,
+    no_embedding_decay: NoEmbeddingDecay = False,
+    tensorboard: TensorBoard = None,
     device: Device = None,
     quiet: Quiet = False,
     as_json: Json = False,
-    tokens: options.Tokens = None,
-    vocabulary: options.Vocabulary = None,
-    objective: options.Objective = "causal",
-    width: options.Width = None,
-    layers: options.Layers = None,
-    heads: options.Heads = None,
-    context: options.Context = None,
-    dropout: options.Dropout = None,
-    output_layer: options.OutputLayer = "full",
-    untied: options.Untied = False,
-    margin: options.Margin = None,
-    steps: options.Steps = None,
-    batch: options.Batch = None,
-    learning_rate: options.LearningRate = None,
-    weight_decay: options.WeightDecay = None,
-    no_embedding_decay: options.NoEmbeddingDecay = False,
-    label_smoothing: options.LabelSmoothing = None,
-    evaluate_every: options.EvaluateEvery = None,
-    tensorboard: options.TensorBoard = None,
-    precision: options.Precision = None,
-    seed: options.Seed = None,
 ) -> None:
     """Train a language model on raw text.
 
@@ -59,98 +47,84 @@ def train(
     thresher lm train corpus/*.txt -o my-lm --tokens bpe --vocabulary 8192
     thresher lm train corpus.txt -o my-encoder --objective masked
 
-    It learns from the first 90 % of the text, keeps what does best on the next
-    5 %, and is measured on the last 5 %. After Ctrl-C the same command with
-    --resume goes on, to the same model.
+    The first 90 % of the text are the training split, the next 5 % the validation
+    split on which the best checkpoint is chosen, the last 5 % the test split.
+    After Ctrl-C, run the same command with --resume: it continues and gives the
+    same model.
     """
-    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch; help does without)
+    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch)
     from thresher.lm.transformer import Shape  # noqa: PLC0415
 
-    check_place(output, force=force)
+    model.check()
     problems = Problems()
-    texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
-    sizes = {"width": width, "layers": layers, "heads": heads, "context": context}
-    shape = Shape(causal=objective == "causal", **given(**sizes, dropout=dropout))
-    settings = LanguageModelSettings(
-        decay_embeddings=not no_embedding_decay,
-        **given(
-            margin=margin,
-            steps=steps,
-            batch=batch,
-            learning_rate=learning_rate,
-            weight_decay=weight_decay,
-            label_smoothing=label_smoothing,
-            evaluate_every=evaluate_every,
-            precision=precision,
-            seed=seed,
+    documents = texts.read(problems)
+    arguments = {
+        "tokens": tokenizer.kind.value,
+        "vocabulary": tokenizer.vocabulary,
+        "shape": Shape(causal=tokenizer.objective == Objective.CAUSAL, **shape.given()),
+        "output": output_layer.output_layer.value,
+        "tied": not output_layer.untied,
+        "settings": LanguageModelSettings(
+            decay_embeddings=not no_embedding_decay, **training.given()
         ),
-    )
-    where = chosen_device(device)
-    with shown(quiet=quiet) as progress:
-        text = joined(progress.counted(texts, "text"))
-    learned = _trained(
-        text,
-        output,
-        resume=resume,
-        quiet=quiet,
-        tokens=tokens or ("characters" if objective == "causal" else "word-pairs"),
-        vocabulary=vocabulary,
-        shape=shape,
-        output=output_layer,
-        tied=not untied,
-        settings=settings,
-        device=where,
-        tensorboard=tensorboard,
-    )
-    print_summary(_summary(output, learned), _in_words, as_json=as_json, quiet=quiet)
-    problems.conclude()
+        "device": chosen_device(device),
+        "tensorboard": tensorboard,
+    }
+    with progress_bars(quiet=quiet) as progress:
+        text = joined(progress.track(documents, "text"))
+    trained = _train(text, model, arguments, quiet=quiet)
+    print_summary(_summary(model.output, trained), _summary_line, as_json=as_json, quiet=quiet)
+    problems.exit_if_any()
 
 
-def _trained(
-    text: str, folder: Path, *, resume: bool, quiet: bool, **how: Any
+def _train(
+    text: str, model: ResumableModelOptions, arguments: dict[str, Any], *, quiet: bool
 ) -> "TrainedLanguageModel":
-    """The model, once it is in its folder; `how` is for `fit_language_model`."""
+    """Train and save a model; `arguments` are those of `fit_language_model`."""
     from thresher.lm.training.fit import SpoiledRunError, fit_language_model  # noqa: PLC0415 (torch)
 
-    with kept_work(folder, resume=resume) as work, training_shown(quiet=quiet) as on_progress:
+    folder, resume = model.output, model.resume
+    with (
+        work_folder(folder, resume=resume) as work_dir,
+        training_bar(quiet=quiet) as on_progress,
+    ):
         try:
-            learned = fit_language_model(
-                text, work=work, resume=resume, on_progress=on_progress, **how
+            trained = fit_language_model(
+                text, work=work_dir, resume=resume, on_progress=on_progress, **arguments
             )
         except SpoiledRunError as error:
-            raise _told_with_what_is_left(error, error.learned, folder) from error
-        learned.write(folder)
-    return learned
+            raise _after_saving(error, error.learned, folder) from error
+        trained.write(folder)
+    return trained
 
 
-def _told_with_what_is_left(
-    error: InputError, learned: "TrainedLanguageModel | None", folder: Path
+def _after_saving(
+    error: InputError, best: "TrainedLanguageModel | None", folder: Path
 ) -> InputError:
-    """The same error, once the best model of a spoiled run has been put where it belongs."""
-    if learned is None:
-        return InputError(f"{error}; nothing had been learned until then")
-    learned.write(folder)
-    step = learned.best_step
-    return InputError(f"{error}; the best model until then, of step {step}, is in {folder}")
+    """Save the best model of a failed run, if any, and return an error that says so."""
+    if best is None:
+        return InputError(f"{error}; no model was saved")
+    best.write(folder)
+    return InputError(f"{error}; the best model so far, from step {best.best_step}, is in {folder}")
 
 
-def _summary(folder: Path, learned: "TrainedLanguageModel") -> dict[str, Any]:
+def _summary(folder: Path, trained: "TrainedLanguageModel") -> dict[str, Any]:
     return {
         "model": str(folder),
-        "tokens": learned.tokens.kind,
-        "vocabulary": learned.tokens.vocabulary,
-        "parameters": sum(each.numel() for each in learned.model.parameters()),
-        "best_step": learned.best_step,
-        "steps": learned.settings.steps,
-        "test": figures_as_json(learned, learned.test),
+        "tokens": trained.tokens.kind,
+        "vocabulary": trained.tokens.vocabulary,
+        "parameters": sum(each.numel() for each in trained.model.parameters()),
+        "best_step": trained.best_step,
+        "steps": trained.settings.steps,
+        "test": figures_as_json(trained, trained.test),
     }
 
 
-def _in_words(summary: dict[str, Any]) -> str:
+def _summary_line(summary: dict[str, Any]) -> str:
     test = summary["test"]
     return (
         f"{summary['model']}: {summary['parameters']:,} parameters, {summary['vocabulary']:,} "
         f"tokens ({summary['tokens']}); best at step {summary['best_step']:,} of "
-        f"{summary['steps']:,}; on the test text loss {test['loss']:.4f} nats, perplexity "
+        f"{summary['steps']:,}; on the test split loss {test['loss']:.4f} nats, perplexity "
         f"{test['perplexity']:.3f}, accuracy {test['accuracy']:.3f}"
     )

@@ -1,4 +1,4 @@
-"""thresher rationale: labels of texts, and the words that carry them."""
+"""thresher rationale: classify texts and find the words that decide."""
 
 import typer
 
@@ -14,9 +14,9 @@ rationale.command("eval")(evaluate)
 
 @rationale.callback()
 def rationales() -> None:
-    """Learn labels of texts, and which words carry them.
+    """Classify texts, and select the words that a classifier needs (rationales).
 
-    thresher rationale fit reviews.jsonl -o model         learn from labels
+    thresher rationale fit reviews.jsonl -o model         train on labelled texts
     thresher rationale find reviews.jsonl --model model   labels and rationales
-    thresher rationale eval test.jsonl --model model      are they faithful?
+    thresher rationale eval test.jsonl --model model      evaluate rationales
     """

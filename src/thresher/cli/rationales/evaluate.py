@@ -1,4 +1,4 @@
-"""thresher rationale eval: whether rationales carry the answers."""
+"""thresher rationale eval: measure how faithful rationales are."""
 
 import json
 from collections.abc import Mapping
@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
+from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import Device, Json, Quiet
-from thresher.cli.output import figures_table, print_line, rendered
-from thresher.cli.progress import shown
-from thresher.cli.rationales import options
+from thresher.cli.output import metrics_table, print_line, render
+from thresher.cli.progress import progress_bars
+from thresher.cli.rationales.options import (
+    GoldField,
+    LabelField,
+    LabelledTextOptions,
+    ModelFolder,
+    Threshold,
+)
 from thresher.errors import InputError
-from thresher.rationales.labelled_texts import Fields, read_labelled
 
 if TYPE_CHECKING:
     from thresher.entities.evaluation import Counts
@@ -26,53 +32,51 @@ _ROWS = {
     "sufficiency (lost)": "sufficiency",
     "comprehensiveness (lost)": "comprehensiveness",
 }
-_GOLD = "rationale"  # the field that is looked for when none is named
+_GOLD = "rationale"  # the default field of gold rationales
 
 
+@with_option_groups
 def evaluate(
-    texts: options.Texts,
-    model: options.ModelFolder,
-    from_: options.DataFormat = None,
-    text_field: options.TextField = "text",
-    label_field: options.LabelField = "label",
-    gold_field: options.GoldField = None,
-    threshold: options.Threshold = None,
+    texts: LabelledTextOptions,
+    model: ModelFolder,
+    label_field: LabelField = "label",
+    gold_field: GoldField = None,
+    threshold: Threshold = None,
     device: Device = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure a model on labelled texts, beside random words and gradients.
+    """Evaluate rationales on labelled texts, next to random words and gradients.
 
     thresher rationale eval test.jsonl --model model
     thresher rationale eval test.jsonl --model model --json
 
-    Sufficiency and comprehensiveness are how much probability of the answer is
-    lost, on average, from the rationale alone and without it: a good rationale
-    loses little alone, and much is lost without it. Random words and those of
-    largest gradient are as many in every text. Where the texts have gold
-    rationales, words are measured against them.
+    Sufficiency and comprehensiveness are the mean drops in the probability of the
+    predicted label when only the rationale is kept, and when it is removed. A
+    good rationale has a low sufficiency and a high comprehensiveness. It is
+    compared with as many random words, and words with the largest gradients. If
+    texts have gold rationales, precision and recall of words are shown, too.
     """
     problems = Problems()
-    fields = Fields(text=text_field, label=label_field, gold=gold_field or _GOLD)
-    read = list(read_labelled(texts, fields=fields, format=from_, on_problem=problems))
-    if gold_field is not None and all(each.gold is None for each in read):
+    labelled = list(texts.read(problems, label=label_field, gold=gold_field or _GOLD))
+    if gold_field is not None and all(each.gold is None for each in labelled):
         raise InputError(f"no record has a gold rationale in the field {gold_field!r}")
     finder = load_rationales(model, device=device, quiet=quiet)
     from thresher.rationales.evaluation import evaluate_rationales  # noqa: PLC0415 (torch)
 
-    with shown(quiet=quiet) as progress:
-        found = evaluate_rationales(
-            finder, read, threshold=threshold, on_problem=problems, progress=progress
+    with progress_bars(quiet=quiet) as progress:
+        evaluation = evaluate_rationales(
+            finder, labelled, threshold=threshold, on_problem=problems, progress=progress
         )
-    figures, counts = found.faithfulness, found.gold_words
+    figures, counts = evaluation.faithfulness, evaluation.gold_words
     if as_json:
         about = {"model": str(model), "labels": list(finder.labels)}
         print_line(json.dumps(about | _as_json(figures, counts), ensure_ascii=False))
     else:
         if not quiet:
             print_line(_about(figures["rationale"], counts))
-        print_line(rendered(figures_table(_columns(figures))))
-    problems.conclude()
+        print_line(render(metrics_table(_columns(figures))))
+    problems.exit_if_any()
 
 
 def _about(figures: "Faithfulness", counts: "Counts | None") -> str:
@@ -95,7 +99,7 @@ def _columns(figures: Mapping[str, "Faithfulness"]) -> dict[str, dict[str, float
 
 
 def _as_json(figures: Mapping[str, "Faithfulness"], counts: "Counts | None") -> dict[str, object]:
-    told: dict[str, object] = {name: asdict(each) for name, each in figures.items()}
+    results: dict[str, object] = {name: asdict(each) for name, each in figures.items()}
     if counts is not None:
-        told["token"] = counts.as_json()
-    return told
+        results["token"] = counts.as_json()
+    return results

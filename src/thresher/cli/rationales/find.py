@@ -1,68 +1,69 @@
-"""thresher rationale find: the labels of texts, and the words that carry them."""
+"""thresher rationale find: label texts and find their rationales."""
 
 import sys
+from enum import StrEnum
 from itertools import chain
 from typing import Annotated
 
-import typer
-
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
-from thresher.cli.option_values import one_of
+from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import Device, Quiet
-from thresher.cli.output import OutputFile, default_format, opened, refuse_to_overwrite
-from thresher.cli.progress import remark, shown
-from thresher.cli.rationales import options
+from thresher.cli.output import OutputFile, check_not_a_source, default_format, open_output
+from thresher.cli.progress import print_remark, progress_bars
+from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
 from thresher.cli.rationales.writers import Explain
-from thresher.rationales.labelled_texts import Fields, read_labelled
 
-OUTPUT_FORMATS = ("terminal", "jsonl", "html")
+
+class OutputFormat(StrEnum):
+    """The formats that `thresher rationale find` writes."""
+
+    TERMINAL = "terminal"
+    JSONL = "jsonl"
+    HTML = "html"
+
+
 _FORMAT_OF_SUFFIX = {".html": "html", ".htm": "html"}
 
-OutputFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--to",
-        parser=one_of(*OUTPUT_FORMATS),
+To = Annotated[
+    OutputFormat | None,
+    option(
+        "terminal (coloured), jsonl or html. By default the name of the output file decides; else "
+        "terminal on a terminal, and jsonl otherwise.",
         metavar="FORMAT",
-        help="terminal (coloured), jsonl or html. By default what the name of -o says; else the "
-        "coloured view on a terminal, and jsonl in a pipe or a file.",
     ),
 ]
 
 
+@with_option_groups
 def find(
-    texts: options.Texts,
-    model: options.ModelFolder,
-    from_: options.DataFormat = None,
-    text_field: options.TextField = "text",
-    to: OutputFormat = None,
+    texts: LabelledTextOptions,
+    model: ModelFolder,
+    to: To = None,
     output: OutputFile = None,
-    threshold: options.Threshold = None,
+    threshold: Threshold = None,
     device: Device = None,
     quiet: Quiet = False,
 ) -> None:
-    """Label texts and mark the words that carry the label.
+    """Label texts and mark the words that decide.
 
     thresher rationale find reviews.jsonl --model model
     thresher rationale find reviews.csv --model model -o page.html
     echo "Cold soup." | thresher rationale find - --from lines --model model
 
-    Labels of the texts, if they have any, are not read. A record that cannot be
-    read is told on standard error with its line, and the rest goes on; the exit
-    status is then 1.
+    Labels of the texts are ignored. Records that cannot be read are reported and
+    skipped; the exit status is then 1.
     """
-    refuse_to_overwrite(texts, output)
+    check_not_a_source(output, texts.texts)
     problems = Problems()
-    fields = Fields(text=text_field)
-    read = read_labelled(texts, fields=fields, format=from_, on_problem=problems)
-    documents = chain([next(read)], read)  # so that "nothing to read" needs no model
+    documents = texts.read(problems)
+    documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
     finder = load_rationales(model, device=device, quiet=quiet)
-    with shown(quiet=quiet or (output is None and sys.stdout.isatty())) as progress:
-        run = Explain(finder, progress.counted(documents, "finding"), threshold)
-        with opened(output) as write:
-            for piece in run.written(to or default_format(output, _FORMAT_OF_SUFFIX)):
-                write(piece)
+    on_terminal = output is None and sys.stdout.isatty()
+    with progress_bars(quiet=quiet or on_terminal) as progress, open_output(output) as write:
+        run = Explain(finder, progress.track(documents, "finding"), threshold)
+        for piece in run.write(to or default_format(output, _FORMAT_OF_SUFFIX)):
+            write(piece)
     if output is not None:
-        remark(f"{run.texts:,} texts in {output}", quiet=quiet)
-    problems.conclude()
+        print_remark(f"{run.texts:,} texts in {output}", quiet=quiet)
+    problems.exit_if_any()

@@ -1,202 +1,240 @@
-"""The options of `thresher rationale`. Those not given are left to the library's defaults.
+"""The options of `thresher rationale`, in groups; the library has defaults for those not given."""
 
-The words to choose from are written out, since importing them would import torch.
-"""
-
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from thresher.cli.option_values import number, one_of, share, whole_number
+from thresher.cli.errors import Problems
+from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.cli.options import TRAINING, Form, GatesAt, Seed
+from thresher.errors import InputError
+from thresher.rationales.choices import (
+    Baseline,
+    GradientEstimator,
+    RationaleMode,
+)
+from thresher.rationales.labelled_texts import Fields, LabelledText, read_labelled
 from thresher.text.choices import RecordFormat
 
-MODES = ("frozen", "joint")
-ESTIMATORS = ("pathwise", "reinforce")
-BASELINES = ("none", "average", "others")
+if TYPE_CHECKING:
+    from thresher.rationales.settings import RationaleSettings
 
-_GATES = "How gates learn"
-_LOSS = "What the loss asks for"
+_training_option = partial(option, rich_help_panel=TRAINING)
+_loss_option = partial(option, rich_help_panel="Loss")
+_weight_option = partial(_loss_option, metavar="WEIGHT", min=0)
+_rate_option = partial(_loss_option, metavar="RATE", min=0, max=1)
 
-Texts = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="TEXTS",
-        show_default=False,
-        help="JSONL, CSV or TSV files, patterns such as 'reviews/*.csv', or - for standard "
-        "input; also .gz.",
-    ),
-]
-DataFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--from",
-        parser=one_of(*RecordFormat),
-        metavar="FORMAT",
-        help="jsonl, csv, tsv, or lines (a text a line, to find in); by default what a file's "
-        "name says, and jsonl for standard input.",
-    ),
-]
-TextField = Annotated[
-    str, typer.Option("--text-field", metavar="NAME", help="The field that holds the text.")
-]
-LabelField = Annotated[
-    str, typer.Option("--label-field", metavar="NAME", help="The field that holds the label.")
-]
-GoldField = Annotated[
-    str | None,
-    typer.Option(
-        "--gold-field",
-        metavar="NAME",
-        help="The field with gold rationales, a list of start and end in characters; by default "
-        "rationale, where there is one.",
-    ),
-]
 ModelFolder = Annotated[
     Path,
-    typer.Option(
-        "--model", metavar="FOLDER", show_default=False, help="A model made by rationale fit."
+    option("A model trained by rationale fit.", "--model", metavar="FOLDER", show_default=False),
+]
+LabelField = Annotated[str, option("Field with the label.", "--label-field", metavar="NAME")]
+GoldField = Annotated[
+    str | None,
+    option(
+        "Field with gold rationales, a list of start and end in characters; by default rationale, "
+        "if there is one.",
+        "--gold-field",
+        metavar="NAME",
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(
-        parser=share,
+    option(
+        "Minimum P(open) of a word in a rationale; by default the threshold of the model, 0.5.",
         metavar="T",
-        help="The least P(open) of a word in a rationale; by default the model's own, 0.5.",
+        min=0,
+        max=1,
     ),
 ]
-Mode = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*MODES),
-        metavar="NAME",
-        help="frozen (default) learns a classifier from whole texts, then gates that keep its "
-        "answers; joint learns both together, the classifier from what the gates let through.",
-    ),
-]
-FromScratch = Annotated[
-    bool,
-    typer.Option(
-        "--from-scratch",
-        metavar="",
-        help="In joint mode, let the classifier learn nothing before there are gates.",
-    ),
-]
-Explained = Annotated[
-    Path | None,
-    typer.Option(
-        "--classifier",
-        metavar="FOLDER",
-        help="Explain the classifier of this model, instead of learning one.",
-    ),
-]
-Share = Annotated[
-    float | None,
-    typer.Option(
-        parser=share,
-        metavar="RATE",
-        rich_help_panel=_LOSS,
-        help="The share of words to select, 0.15 by default: sparsity is held there by a "
-        "Lagrangian, and expected selection pulls towards it.",
-    ),
-]
-Sparsity = Annotated[
-    float | None,
-    typer.Option(
-        parser=number(low=0),
-        metavar="WEIGHT",
-        rich_help_panel=_LOSS,
-        help="A fixed weight of the expected share of selected words, in place of --share.",
-    ),
-]
-Continuity = Annotated[
-    float | None,
-    typer.Option(
-        parser=number(low=0),
-        metavar="WEIGHT",
-        rich_help_panel=_LOSS,
-        help="The weight of the expected number of places where a rationale begins or ends, "
-        "per word; 0 by default.",
-    ),
-]
-ContinuityTarget = Annotated[
-    float | None,
-    typer.Option(
-        parser=share,
-        metavar="RATE",
-        rich_help_panel=_LOSS,
-        help="Hold that number at or below this, by a Lagrangian.",
-    ),
-]
-Selection = Annotated[
-    float | None,
-    typer.Option(
-        parser=number(low=0),
-        metavar="WEIGHT",
-        rich_help_panel=_LOSS,
-        help="The weight of |E[z] − π|: how far expected selection is from --share, --likely "
-        "and --unlikely; 1 by default.",
-    ),
-]
-SelectionTarget = Annotated[
-    float | None,
-    typer.Option(
-        parser=share,
-        metavar="GAP",
-        rich_help_panel=_LOSS,
-        help="Hold that distance at or below this, by a Lagrangian.",
-    ),
-]
-Likely = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=_LOSS,
-        help="Every word of this file is expected in rationales (π = 1).",
-    ),
-]
-Unlikely = Annotated[
-    str | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=_LOSS,
-        help="No word of this file is expected in rationales (π = 0).",
-    ),
-]
-Steps = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        rich_help_panel=_GATES,
-        help="How many batches the gates learn from.",
-    ),
-]
-Estimator = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*ESTIMATORS),
-        metavar="NAME",
-        rich_help_panel=_GATES,
-        help="Gradients through the sample (pathwise), or from its loss (reinforce).",
-    ),
-]
-Baseline = Annotated[
-    str | None,
-    typer.Option(
-        parser=one_of(*BASELINES),
-        metavar="NAME",
-        rich_help_panel=_GATES,
-        help="For reinforce: none, the moving average of losses, or the others of --samples.",
-    ),
-]
-Samples = Annotated[
-    int | None,
-    typer.Option(
-        parser=whole_number(low=1),
-        metavar="N",
-        rich_help_panel=_GATES,
-        help="How often gates are sampled for a text at a step.",
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledTextOptions(OptionGroup):
+    """Which labelled texts to read."""
+
+    texts: Annotated[
+        list[str],
+        argument(
+            "JSONL, CSV or TSV files, patterns such as 'reviews/*.csv', or - for standard input; "
+            "also .gz.",
+            metavar="TEXTS",
+        ),
+    ]
+    from_: Annotated[
+        RecordFormat | None,
+        option(
+            "jsonl, csv, tsv, or lines (one text per line, without labels); by default the file "
+            "name decides, and jsonl for standard input.",
+            "--from",
+            metavar="FORMAT",
+        ),
+    ] = None
+    text_field: Annotated[str, option("Field with the text.", metavar="NAME")] = "text"
+
+    def read(
+        self, problems: Problems, *, label: str | None = None, gold: str | None = None
+    ) -> Iterator[LabelledText]:
+        """Read the texts one after another; records that cannot be read go to `problems`.
+
+        label, gold: the fields with labels and gold rationales; None to ignore them
+        """
+        fields = Fields(text=self.text_field, label=label, gold=gold)
+        return read_labelled(self.texts, fields=fields, format=self.from_, on_problem=problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassifierOptions(OptionGroup):
+    """Which classifier the rationales explain."""
+
+    mode: Annotated[
+        RationaleMode | None,
+        option(
+            "frozen (default): train a classifier on whole texts, then gates that keep its "
+            "predictions; joint: train both together, the classifier on gated texts.",
+            metavar="NAME",
+        ),
+    ] = None
+    from_scratch: Annotated[
+        bool,
+        flag("In joint mode, do not train the classifier before the gates.", "--from-scratch"),
+    ] = False
+    classifier: Annotated[
+        Path | None,
+        option("Explain the classifier of this model instead of training one.", metavar="FOLDER"),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` if options contradict each other."""
+        joint = self.mode == RationaleMode.JOINT
+        if self.from_scratch and (not joint or self.classifier is not None):
+            raise InputError("`from_scratch` needs `mode` joint and no `classifier`")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossOptions(OptionGroup):
+    """How many and which words to select; fields have the names of `RationaleSettings`."""
+
+    expected_rate: Annotated[
+        float | None,
+        _rate_option(
+            "Fraction of words to select, by default 0.15: a Lagrangian keeps sparsity there, and "
+            "the selection loss pulls towards it.",
+            "--share",
+        ),
+    ] = None
+    sparsity: Annotated[
+        float | None,
+        _weight_option("Fixed weight of the fraction of selected words, instead of --share."),
+    ] = None
+    continuity: Annotated[
+        float | None,
+        _weight_option(
+            "Weight of the number of starts and ends of rationales per word; by default 0."
+        ),
+    ] = None
+    continuity_target: Annotated[
+        float | None,
+        _rate_option("Keep that number at or below this value with a Lagrangian."),
+    ] = None
+    selection: Annotated[
+        float | None,
+        _weight_option(
+            "Weight of |E[z] − π|, the distance between expected selection and --share, --likely "
+            "and --unlikely; by default 1."
+        ),
+    ] = None
+    selection_target: Annotated[
+        float | None,
+        _rate_option("Keep that distance at or below this value with a Lagrangian.", metavar="GAP"),
+    ] = None
+    likely: Annotated[
+        str | None,
+        _loss_option(
+            "File of words that are expected to be in rationales (π = 1).", metavar="FILE"
+        ),
+    ] = None
+    unlikely: Annotated[
+        str | None,
+        _loss_option(
+            "File of words that are not expected to be in rationales (π = 0).", metavar="FILE"
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` if the selection loss is configured but nothing is expected."""
+        nothing_expected = self.expected_rate is None and self.sparsity is not None
+        if (
+            nothing_expected
+            and self.likely is None
+            and self.unlikely is None
+            and (self.selection is not None or self.selection_target is not None)
+        ):
+            raise InputError("`selection` needs `expected_rate`, `likely` or `unlikely`")
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `RationaleSettings`; a fixed weight replaces the target."""
+        values = self.given()
+        values.pop("likely", None)
+        values.pop("unlikely", None)
+        if self.sparsity is not None:
+            return {"sparsity_target": None, "expected_rate": None, **values}
+        if self.expected_rate is not None:
+            values["sparsity_target"] = self.expected_rate
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateTrainingOptions(OptionGroup):
+    """How gates are trained; fields have the names of `RationaleSettings`."""
+
+    steps: Annotated[
+        int | None, _training_option("Number of training steps for the gates.", metavar="N", min=1)
+    ] = None
+    seed: Seed = None
+    gates_at: GatesAt = None
+    form: Form = None
+    estimator: Annotated[
+        GradientEstimator | None,
+        _training_option(
+            "How gradients reach the gates: through the sample (pathwise), or from its loss "
+            "(reinforce).",
+            metavar="NAME",
+        ),
+    ] = None
+    baseline: Annotated[
+        Baseline | None,
+        _training_option(
+            "For reinforce: none, the moving average of losses (average), or the mean of the other "
+            "samples (others).",
+            metavar="NAME",
+        ),
+    ] = None
+    samples: Annotated[
+        int | None,
+        _training_option("Number of gate samples per text and step.", metavar="N", min=1),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` if a baseline is given for another estimator."""
+        if self.baseline is not None and self.estimator != GradientEstimator.REINFORCE:
+            raise InputError("`baseline` needs `estimator` reinforce")
+
+
+def rationale_settings(
+    classifier: ClassifierOptions, loss: LossOptions, gates: GateTrainingOptions
+) -> "RationaleSettings":
+    """Check the options and return the settings for those that were given."""
+    for group in (classifier, gates, loss):
+        group.check()
+    from thresher.gates.selector import require_rate  # noqa: PLC0415 (torch)
+    from thresher.rationales.settings import RationaleSettings  # noqa: PLC0415
+
+    if loss.expected_rate is not None:
+        require_rate("expected_rate", loss.expected_rate, gates.form or RationaleSettings.form)
+    values = loss.arguments() | gates.given()
+    if classifier.mode is not None:
+        values["mode"] = classifier.mode
+    return RationaleSettings(head_start=not classifier.from_scratch, **values)

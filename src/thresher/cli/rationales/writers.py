@@ -1,4 +1,4 @@
-"""Labels and rationales as JSONL, HTML or for the eye: pieces of text, as they are found."""
+"""Write labels and rationales as JSONL, HTML or coloured text, piece by piece."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Explain:
-    """One run of a finder of rationales over texts.
+    """One run of a rationale finder over texts.
 
-    counts: how many texts got each label so far
+    counts: number of texts with each label so far
     """
 
     finder: "RationaleFinder"
@@ -30,24 +30,26 @@ class Explain:
 
     @property
     def texts(self) -> int:
-        """How many texts were labelled so far."""
+        """Number of texts labelled so far."""
         return self.counts.total()
 
     def explained(self) -> Iterator[tuple[LabelledText, "Explanation"]]:
-        """Each text with its label and rationale."""
-        ahead: deque[LabelledText] = deque()  # the finder reads some texts before the first answer
+        """Yield each text with its label and rationale."""
+        pending: deque[LabelledText] = (
+            deque()
+        )  # texts that the finder has read but not answered yet
 
         def texts() -> Iterator[str]:
             for document in self.documents:
-                ahead.append(document)
+                pending.append(document)
                 yield document.text
 
         for explanation in self.finder.explain_all(texts(), threshold=self.threshold):
             self.counts[explanation.label] += 1
-            yield ahead.popleft(), explanation
+            yield pending.popleft(), explanation
 
     def jsonl(self) -> Iterator[str]:
-        """A line a text: where it came from, its label, its text, its spans."""
+        """Yield a JSON line for each text: its source, label, text and spans."""
         for document, found in self.explained():
             place = {
                 "source": document.source,
@@ -59,7 +61,7 @@ class Explain:
             yield to_jsonl(document.text, found.spans, about=place)
 
     def html(self) -> Iterator[str]:
-        """One page, each text under its label."""
+        """Yield the pieces of one HTML page, each text with its label as heading."""
         return to_html(
             (
                 (document.text, found.spans, f"{found.label} {found.probability:.2f}")
@@ -69,7 +71,7 @@ class Explain:
         )
 
     def terminal(self) -> Iterator[str]:
-        """Coloured text under its label, under the name of its source where that changes."""
+        """Yield coloured texts with their labels, and a heading where a new source begins."""
         console = terminal()
         coloured = console.color_system is not None
         source = None
@@ -78,25 +80,25 @@ class Explain:
                 if document.source != source:
                     source = document.source
                     console.print(heading(source))
-                label, sure = safe(found.label), f"  {found.probability:.2f}"
-                console.print(Text.assemble((label, "bold"), (sure, "dim")))
+                label, probability = safe(found.label), f"  {found.probability:.2f}"
+                console.print(Text.assemble((label, "bold"), (probability, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()
             yield shown.get()
         with console.capture() as shown:
-            console.print(Text(safe(self._footing()), "dim"))
+            console.print(Text(safe(self._footer()), "dim"))
         yield shown.get()
 
-    def written(self, form: str) -> Iterator[str]:
-        """The pieces of the output in one of the three forms."""
-        forms: dict[str, Callable[[], Iterator[str]]] = {
+    def write(self, output_format: str) -> Iterator[str]:
+        """Yield the pieces of the output in a format."""
+        writers: dict[str, Callable[[], Iterator[str]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,
             "html": self.html,
         }
-        return forms[form]()
+        return writers[output_format]()
 
-    def _footing(self) -> str:
+    def _footer(self) -> str:
         labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())
         texts = "text" if self.texts == 1 else "texts"
         return f"{self.texts:,} {texts}: {labels}"

@@ -1,0 +1,90 @@
+"""The folder beside a model in training that holds what a stopped run needs to continue."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thresher.atomic_files import is_replaceable
+from thresher.errors import InputError, os_errors_as_input_errors
+
+if TYPE_CHECKING:
+    from thresher.gates.distributed import ProcessGroup
+
+SENTENCES = "sentences"
+_TOKEN_IDS = ("train.ids", "validation.ids", "test.ids")  # a resumed run computes them again
+_FILES = {
+    "vectors.npy",
+    "vectors.done",
+    "checkpoint.safetensors",
+    "log.csv",
+    SENTENCES,
+    *_TOKEN_IDS,
+}
+_TEMPORARY = (".checkpoint.safetensors.", ".log.csv.")
+
+
+def check_output_folder(folder: Path, *, force: bool = False) -> None:
+    """Raise `InputError` if a model could not be saved in the folder after training.
+
+    force: allow an existing model to be replaced
+    """
+    if not is_replaceable(folder):
+        raise InputError(f"{folder} exists and is not a model; choose another folder")
+    if (folder / "config.json").exists() and not force:
+        raise InputError(f"{folder} already contains a model; add `force` to replace it")
+    work_dir = work_dir_of(folder)
+    if work_dir.exists() and not _is_work_folder(work_dir):
+        raise InputError(
+            f"{work_dir} is needed for temporary files but contains other files; rename it"
+        )
+
+
+@contextmanager
+def work_folder(
+    model: Path, *, resume: bool = False, processes: "ProcessGroup | None" = None
+) -> Iterator[Path]:
+    """Create the work folder of a model, and remove it once the block has succeeded.
+
+    If the block fails or is interrupted, the folder stays, so that the run can be resumed.
+
+    model: the folder of the model that is being trained
+    resume: keep the files of an earlier run
+    processes: only the main one of several processes creates and removes the folder
+    """
+    work_dir = work_dir_of(model)
+    if processes is not None and not processes.is_main:
+        processes.wait()
+        yield work_dir
+        return
+    if not resume:
+        shutil.rmtree(work_dir, ignore_errors=True)
+    with os_errors_as_input_errors(f"cannot write {work_dir}"):
+        work_dir.mkdir(parents=True, exist_ok=True)
+    if processes is not None:
+        processes.wait()
+    try:
+        yield work_dir
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; run the same command with `resume` to continue from {work_dir}"
+        ) from None
+    except BaseException:
+        for name in _TOKEN_IDS:
+            (work_dir / name).unlink(missing_ok=True)
+        if not any(work_dir.iterdir()):
+            work_dir.rmdir()
+        raise
+    shutil.rmtree(work_dir)
+
+
+def work_dir_of(model: Path) -> Path:
+    """Return the path of the work folder of a model folder."""
+    return model.with_name(f"{model.name}.partial")
+
+
+def _is_work_folder(folder: Path) -> bool:
+    return folder.is_dir() and all(
+        file.name in _FILES or file.name.startswith(_TEMPORARY) for file in folder.iterdir()
+    )
