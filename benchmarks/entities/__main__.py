@@ -46,8 +46,8 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
 
 def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
     """What a finder does on one set; the gates are those of its words in any case."""
-    seen = model.observer(data.sentences)
-    combined = model.trust.combine(gates, seen)
+    seen = model.signal_extractor.extract(data.sentences)
+    combined = model.signal_weights.combine(gates, seen)
     scores = np.split(combined, sentence_starts(data.sentences)[1:-1])
     found = list(decode(data.sentences, combined, not_names=model.not_names))
     spans = span_counts(data.spans, found, threshold=model.threshold)

@@ -134,8 +134,8 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
     not_names = finder.model.not_names
     for _ in range(3):
         clock[0] = time.process_time()
-        seen = finder.model.observer(sentences)
-        scores = finder.model.trust.combine(gates, seen)
+        seen = finder.model.signal_extractor.extract(sentences)
+        scores = finder.model.signal_weights.combine(gates, seen)
         done("views")
         list(decode(sentences, scores, not_names=not_names))
         done("decoding")

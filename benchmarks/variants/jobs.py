@@ -172,7 +172,7 @@ def _figures(bench: Bench, finder: EntityFinder) -> dict[str, object]:
         aps[data.name] = selector_aps(finder, data, vectors)
     return {
         "threshold": finder.threshold,
-        "trust": asdict(finder.model.trust),
+        "trust": asdict(finder.model.signal_weights),
         "entity": finder.model.entity,
         "selector_aps": aps,
         "example": example_gates(finder),
@@ -245,6 +245,8 @@ def _prepare_raw_text(bench: Bench, rows: list[Row], common: frozenset[str]) -> 
     for row in rows:
         key = tuple(row.prior_knowledge.priors)
         if key not in bench.raw:
-            prior = row.prior_knowledge.opinions(bench.sentences, text.statistics, settings)
+            prior = row.prior_knowledge.prior_probabilities(
+                bench.sentences, text.statistics, settings
+            )
             bench.raw[key] = replace(text, prior=prior)
             print(f"prepared raw text, priors {', '.join(key)}", flush=True)

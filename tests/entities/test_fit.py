@@ -213,7 +213,7 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
     )
     for name, value in straight.model.selector.state_dict().items():
         assert torch.equal(value, resumed.model.selector.state_dict()[name])
-    assert resumed.model.trust == straight.model.trust
+    assert resumed.model.signal_weights == straight.model.signal_weights
 
 
 def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):

@@ -90,7 +90,7 @@ def rarity_scores(sentences: SplitText) -> Scorer:
 
     N is the number of its passages of 20 sentences, n of those with the word.
     """
-    statistics = WordStatistics.of(sentences)
+    statistics = WordStatistics.from_sentences(sentences)
     if not statistics.total_passages:
         raise InputError("inverse document frequency needs raw text; there are no sentences")
     most = math.log(statistics.total_passages + 1)

@@ -136,7 +136,7 @@ class EntityFinder(TextFinder, HubModel):
         encoder = _faster(encoder, ranges)
         settings = settings or EntitySettings()
         prior_knowledge = (prior_knowledge or PriorKnowledge()).with_default_priors(
-            sentences, common=encoder.common_words
+            sentences, common_words=encoder.common_words
         )
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selector(
@@ -227,7 +227,9 @@ class EntityFinder(TextFinder, HubModel):
         if not sentences:
             return []
         model = self.model
-        scores = model.trust.combine(gate_scores, model.observer.of_texts(texts))
+        scores = model.signal_weights.combine(
+            gate_scores, model.signal_extractor.extract_texts(texts)
+        )
         bounds = pairwise(sentence_starts(sentences).tolist())
         decoded = decode(sentences, scores, not_names=model.not_names)
         return [

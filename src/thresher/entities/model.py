@@ -66,7 +66,7 @@ class FinderModel:
         return self.heads[self.entity].selector
 
     @property
-    def trust(self) -> SignalWeights:
+    def signal_weights(self) -> SignalWeights:
         """How far the other views are trusted beside its gates."""
         return self.heads[self.entity].signal_weights
 
@@ -76,7 +76,7 @@ class FinderModel:
         return self.heads[self.entity].threshold
 
     @cached_property
-    def observer(self) -> SignalExtractor:
+    def signal_extractor(self) -> SignalExtractor:
         """Tells what is seen of words beside their meaning."""
         return SignalExtractor(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
 
@@ -109,7 +109,7 @@ class FinderModel:
             "layer": self.layer,
             "hidden": self.selector.inner.out_features,
             "form": self.selector.form,
-            "trust": asdict(self.trust),
+            "trust": asdict(self.signal_weights),
             "threshold": self.threshold,
             "features": asdict(self.features),
             "entity": self.entity,

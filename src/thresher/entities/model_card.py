@@ -11,7 +11,7 @@ CREDITS = ("licence", "sources")  # of `learned_from`; they hold for all that is
 
 def card(model: "FinderModel") -> str:
     """Markdown with the front matter that the Hub reads."""
-    made, trust = model.learned_from, model.trust
+    made, trust = model.learned_from, model.signal_weights
     licence = [f"license: {made['licence']}"] if "licence" in made else []
     return "\n".join(
         [

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.priors.word_priors import WordListPrior, first_opinion
+from thresher.entities.priors.word_priors import WordListPrior, first_probability
 from thresher.errors import InputError
 from thresher.gates.word_vectors import batches_by_length, encode_words
 from thresher.progress import ProgressReporter, SilentProgress
@@ -101,7 +101,7 @@ class RationaleFinder:
             label_names=names,
             settings=settings,
             classifier=known,
-            opinions=first_opinion(lists, words) if likely or unlikely else None,
+            opinions=first_probability(lists, words) if likely or unlikely else None,
             progress=progress or SilentProgress(),
         )
         model = RationaleModel(

@@ -30,7 +30,7 @@ def test_what_was_learned_is_summed_up_in_a_line(run, short_corpus, tmp_path):
     assert f"{made['words']:,} words in {made['sentences']:,} sentences" in result.out
     finder = EntityFinder.load(tmp_path / "m")
     assert f"threshold {finder.threshold:.2f}" in result.out
-    assert f"capital {finder.model.trust.capital:+.2f}" in result.out
+    assert f"capital {finder.model.signal_weights.capital:+.2f}" in result.out
     assert names_in(tmp_path) == ["m"]
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.decoding import SUREST, Candidate, best_threshold, candidates
+from thresher.entities.finding.decoding import MAX_SPAN_SCORE, Candidate, best_threshold, candidates
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS
@@ -152,8 +152,8 @@ def test_without_words_known_not_to_be_names_these_are_not_trimmed():
 
 
 def test_a_span_whose_every_part_is_sure_is_as_sure_as_any():
-    assert score_of("went Anna Rome went", 0, 1, 1, 0) == SUREST
-    assert score_of("Anna", 1) == SUREST
+    assert score_of("went Anna Rome went", 0, 1, 1, 0) == MAX_SPAN_SCORE
+    assert score_of("Anna", 1) == MAX_SPAN_SCORE
 
 
 def test_a_surer_word_makes_a_surer_span():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
-from thresher.entities.finding.signal_weights import LEAST_ANCHORS, SignalWeights
+from thresher.entities.finding.signal_weights import MIN_ANCHORS, SignalWeights
 from thresher.entities.finding.signals import SignalExtractor, WordSignals
 from thresher.entities.priors.casing import Casing
 from thresher.gates.selector import seeded_selector
@@ -18,7 +18,7 @@ def lowered(sentences):
     return [[word.lower() for word in words] for words in sentences]
 
 
-def observations(casing, repeated=None, possible=None):
+def signals_of(casing, repeated=None, possible=None):
     casing = np.asarray(casing, dtype=np.int8)
     return WordSignals(
         casing=casing,
@@ -28,18 +28,18 @@ def observations(casing, repeated=None, possible=None):
 
 
 def simulated(words, *, capital, repeated, silent=0.3, wrong=0.0, seed=0):
-    """Gates that know the label, and views drawn given the label: capital[label], repeated[label].
+    """Return gates that know the label, and signals drawn from capital[label], repeated[label].
 
-    wrong: the share of words of which the gate is sure, and wrongly so
+    wrong: the fraction of words with a confident but wrong gate
     """
     rng = np.random.default_rng(seed)
     label = (rng.random(words) < 0.2).astype(int)
     seems = np.where(rng.random(words) < wrong, 1 - label, label)
     gate = np.where(seems, 0.9 + 0.1 * rng.random(words), 0.02 * rng.random(words))
     case = np.where(rng.random(words) < np.take(capital, label), Casing.CAPITAL, Casing.LOWER)
-    case[rng.random(words) < silent] = Casing.SILENT
+    case[rng.random(words) < silent] = Casing.UNINFORMATIVE
     again = rng.random(words) < np.take(repeated, label)
-    return gate.astype(np.float32), observations(case, again)
+    return gate.astype(np.float32), signals_of(case, again)
 
 
 # SignalWeights
@@ -49,7 +49,7 @@ def simulated(words, *, capital, repeated, silent=0.3, wrong=0.0, seed=0):
     ("capital", "repeated"), [((0.05, 0.9), (0.1, 0.4)), ((0.4, 0.6), (0.02, 0.5))]
 )
 def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital, repeated):
-    trust = SignalWeights.estimate(*simulated(200_000, capital=capital, repeated=repeated))
+    weights = SignalWeights.estimate(*simulated(200_000, capital=capital, repeated=repeated))
     truth = np.log(
         [
             capital[1] / capital[0],
@@ -57,21 +57,21 @@ def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital,
             repeated[1] / repeated[0],
         ]
     )
-    found = np.array([trust.capital, trust.lower, trust.repeated])
+    found = np.array([weights.capital, weights.lower, weights.repeated])
     factor = (found @ truth) / (truth @ truth)
     assert 0 < factor <= 1
     np.testing.assert_allclose(found / factor, truth, rtol=0.05, atol=0.03)
 
 
-def test_a_view_that_knows_nothing_of_the_label_is_not_trusted():
-    trust = SignalWeights.estimate(*simulated(200_000, capital=(0.3, 0.3), repeated=(0.2, 0.2)))
-    assert [trust.capital, trust.lower, trust.repeated] == pytest.approx([0, 0, 0], abs=0.02)
+def test_a_signal_that_knows_nothing_of_the_label_is_not_trusted():
+    weights = SignalWeights.estimate(*simulated(200_000, capital=(0.3, 0.3), repeated=(0.2, 0.2)))
+    assert [weights.capital, weights.lower, weights.repeated] == pytest.approx([0, 0, 0], abs=0.02)
 
 
-def test_a_view_that_contradicts_the_label_counts_against_it():
-    trust = SignalWeights.estimate(*simulated(20_000, capital=(0.8, 0.1), repeated=(0.5, 0.1)))
-    assert trust.capital < 0 < trust.lower
-    assert trust.repeated < 0
+def test_a_signal_that_contradicts_the_label_counts_against_it():
+    weights = SignalWeights.estimate(*simulated(20_000, capital=(0.8, 0.1), repeated=(0.5, 0.1)))
+    assert weights.capital < 0 < weights.lower
+    assert weights.repeated < 0
 
 
 def test_a_worse_gate_leads_to_less_trust_and_not_to_more():
@@ -83,50 +83,51 @@ def test_a_worse_gate_leads_to_less_trust_and_not_to_more():
 
 
 def test_trust_is_finite_where_a_value_is_never_seen_beside_a_label():
-    trust = SignalWeights.estimate(*simulated(1000, capital=(0.0, 1.0), repeated=(0.0, 0.0)))
-    assert np.isfinite([trust.capital, trust.lower, trust.repeated]).all()
-    assert trust.lower < 0 < trust.capital
+    weights = SignalWeights.estimate(*simulated(1000, capital=(0.0, 1.0), repeated=(0.0, 0.0)))
+    assert np.isfinite([weights.capital, weights.lower, weights.repeated]).all()
+    assert weights.lower < 0 < weights.capital
 
 
 def test_only_words_the_gate_is_sure_of_are_counted():
-    gate, seen = simulated(5000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
+    gate, signals = simulated(5000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
     case = np.where(np.arange(5000) % 2, Casing.CAPITAL, Casing.LOWER)
     unsure = np.concatenate([gate, np.full(5000, 0.4, dtype=np.float32)])
-    more = observations(
-        np.concatenate([seen.casing, case]), np.concatenate([seen.repeated, case == Casing.LOWER])
+    more = signals_of(
+        np.concatenate([signals.casing, case]),
+        np.concatenate([signals.repeated, case == Casing.LOWER]),
     )
-    assert SignalWeights.estimate(unsure, more) == SignalWeights.estimate(gate, seen)
+    assert SignalWeights.estimate(unsure, more) == SignalWeights.estimate(gate, signals)
 
 
-def test_case_counts_whole_where_it_is_the_only_view():
-    gate, seen = simulated(200_000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
-    trust = SignalWeights.estimate(gate, replace(seen, repeated=None))
+def test_case_counts_whole_where_it_is_the_only_other_signal():
+    gate, signals = simulated(200_000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
+    weights = SignalWeights.estimate(gate, replace(signals, repeated=None))
     truth = np.log([0.9 / 0.05, 0.1 / 0.95])
-    np.testing.assert_allclose([trust.capital, trust.lower], truth, rtol=0.05)
-    assert trust.repeated == 0
-    scores = trust.combine(gate, replace(seen, repeated=None))
-    np.testing.assert_array_equal(scores, trust.combine(gate, seen))
+    np.testing.assert_allclose([weights.capital, weights.lower], truth, rtol=0.05)
+    assert weights.repeated == 0
+    scores = weights.combine(gate, replace(signals, repeated=None))
+    np.testing.assert_array_equal(scores, weights.combine(gate, signals))
 
 
-def test_with_too_few_anchors_no_view_is_trusted():
-    few = LEAST_ANCHORS - 1
+def test_with_too_few_anchors_no_signal_is_trusted():
+    few = MIN_ANCHORS - 1
     gate = np.array([0.99] * few + [0.001] * 500, dtype=np.float32)
     case = [Casing.CAPITAL] * few + [Casing.LOWER] * 500
-    seen = observations(case, repeated=[True] * few + [False] * 500)
-    assert SignalWeights.estimate(gate, seen) == SignalWeights()
+    signals = signals_of(case, repeated=[True] * few + [False] * 500)
+    assert SignalWeights.estimate(gate, signals) == SignalWeights()
     undecided = np.full(1000, 0.4, dtype=np.float32)
-    seen = observations([Casing.CAPITAL, Casing.LOWER] * 500)
-    assert SignalWeights.estimate(undecided, seen) == SignalWeights()
+    signals = signals_of([Casing.CAPITAL, Casing.LOWER] * 500)
+    assert SignalWeights.estimate(undecided, signals) == SignalWeights()
 
 
 def test_of_no_words_nothing_is_known():
-    empty = SignalExtractor(ordinary=frozenset())([])
+    empty = SignalExtractor(ordinary=frozenset()).extract([])
     gate = np.zeros(0, dtype=np.float32)
     assert SignalWeights.estimate(gate, empty) == SignalWeights()
     assert SignalWeights(1.0, -1.0, 0.5).combine(gate, empty).shape == (0,)
 
 
-# Views together
+# Signals together
 
 
 @given(
@@ -137,26 +138,32 @@ def test_of_no_words_nothing_is_known():
     ),
     st.tuples(*[st.floats(-4, 4)] * 3),
 )
-def test_log_odds_of_the_views_add_up(words, weights):
+def test_log_odds_of_the_signals_add_up(words, values):
     gate = np.array([each[0] for each in words], dtype=np.float32)
-    seen = observations([each[1] for each in words], [each[2] for each in words])
-    trust = SignalWeights(*weights)
-    of_case = {Casing.SILENT: 0.0, Casing.CAPITAL: trust.capital, Casing.LOWER: trust.lower}
-    added = [of_case[case] + again * trust.repeated for _, case, again in words]
-    combined = trust.combine(gate, seen)
+    signals = signals_of([each[1] for each in words], [each[2] for each in words])
+    weights = SignalWeights(*values)
+    of_case = {
+        Casing.UNINFORMATIVE: 0.0,
+        Casing.CAPITAL: weights.capital,
+        Casing.LOWER: weights.lower,
+    }
+    added = [of_case[case] + again * weights.repeated for _, case, again in words]
+    combined = weights.combine(gate, signals)
     assert combined.dtype == np.float32
     np.testing.assert_allclose(combined, expit(logit(gate.astype(float)) + added), atol=1e-5)
 
 
-def test_silent_views_add_nothing():
+def test_uninformative_signals_add_nothing():
     gate = np.array([0.0, 0.1, 0.5, 0.97, 1.0], dtype=np.float32)
-    silent = observations([Casing.SILENT] * 5)
+    silent = signals_of([Casing.UNINFORMATIVE] * 5)
     np.testing.assert_allclose(SignalWeights(3.0, -2.0, 1.0).combine(gate, silent), gate, atol=2e-6)
 
 
 def test_what_cannot_be_an_entity_scores_zero():
-    seen = observations([Casing.CAPITAL] * 2, possible=[False, True])
-    scores = SignalWeights(3.0, -2.0, 1.0).combine(np.array([0.99, 0.99], dtype=np.float32), seen)
+    signals = signals_of([Casing.CAPITAL] * 2, possible=[False, True])
+    scores = SignalWeights(3.0, -2.0, 1.0).combine(
+        np.array([0.99, 0.99], dtype=np.float32), signals
+    )
     assert scores[0] == 0
     assert scores[1] > 0.99
 
@@ -164,11 +171,11 @@ def test_what_cannot_be_an_entity_scores_zero():
 def test_gates_of_zero_and_one_stay_probabilities():
     gate = np.array([0.0, 1.0], dtype=np.float32)
     for case in Casing:
-        scores = SignalWeights(9.0, -9.0, 9.0).combine(gate, observations([case] * 2, [True, True]))
+        scores = SignalWeights(9.0, -9.0, 9.0).combine(gate, signals_of([case] * 2, [True, True]))
         assert ((scores >= 0) & (scores <= 1)).all()
 
 
-def test_with_the_casing_view_off_scores_are_untouched_by_case(minilm):
+def test_with_the_casing_signal_off_scores_are_untouched_by_case(minilm):
     sentences = [
         ["Marie", "Curie", "moved", "to", "Paris", "with", "her", "iPhone", "."],
         ["In", "PARIS", ",", "Curie", "met", "Straße", "and", "ΟΔΟΣ", "on", "Monday"],
@@ -178,8 +185,8 @@ def test_with_the_casing_view_off_scores_are_untouched_by_case(minilm):
     for text in (sentences, lowered(sentences)):
         with torch.inference_mode():
             gates.append(selector(encode_words(minilm, text)).prob_open().numpy())
-        seen = SignalExtractor(ordinary=frozenset(), not_names={"monday"})(text)
-        scores.append(SignalWeights(repeated=1.0).combine(gates[-1], seen))
+        signals = SignalExtractor(ordinary=frozenset(), not_names={"monday"}).extract(text)
+        scores.append(SignalWeights(repeated=1.0).combine(gates[-1], signals))
         assert not np.array_equal(scores[-1], gates[-1])
     np.testing.assert_array_equal(*gates)
     np.testing.assert_array_equal(*scores)

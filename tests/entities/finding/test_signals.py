@@ -3,7 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.entities.finding.signals import SignalExtractor
-from thresher.entities.priors.casing import Casing, casing, has_letters, is_address, is_capitalised
+from thresher.entities.priors.casing import (
+    Casing,
+    casing_of_sentence,
+    has_letters,
+    is_address,
+    is_capitalised,
+)
 
 WORD = st.sampled_from(
     [
@@ -26,20 +32,20 @@ SENTENCES = st.lists(st.lists(WORD, max_size=6), max_size=8)
 ORDINARY, NOT_NAMES, DATES = {"the", "went"}, {"monday"}, {"rome"}
 
 
-def observe(sentences, *, ordinary=frozenset(), not_names=frozenset()):
-    return SignalExtractor(ordinary=ordinary, not_names=not_names)(sentences)
+def extract(sentences, *, ordinary=frozenset(), not_names=frozenset()):
+    return SignalExtractor(ordinary=ordinary, not_names=not_names).extract(sentences)
 
 
 def lowered(sentences):
     return [[word.lower() for word in words] for words in sentences]
 
 
-def seen_one_by_one(sentences, *, dates):
+def signals_word_by_word(sentences, *, dates):
     """Casing, repetition and possibility of the words of one text, word by word."""
     folded = [[word.casefold() for word in words] for words in sentences]
     for number, words in enumerate(sentences):
         speaks = any(map(is_capitalised, words))
-        cases = casing(words) if speaks else [Casing.SILENT] * len(words)
+        cases = casing_of_sentence(words) if speaks else [Casing.UNINFORMATIVE] * len(words)
         near = [word for each in folded[max(0, number - 10) : number + 11] for word in each]
         for word, case in zip(words, cases, strict=True):
             key = word.casefold()
@@ -47,17 +53,19 @@ def seen_one_by_one(sentences, *, dates):
             silent = (again and case is Casing.LOWER) or (dates and key in DATES)
             name = has_letters(word) and not is_address(word) and key not in NOT_NAMES
             possible = name or (dates and word[0].isdigit())
-            yield Casing.SILENT if silent else case, again, possible
+            yield Casing.UNINFORMATIVE if silent else case, again, possible
 
 
 @given(st.lists(SENTENCES, max_size=3), st.booleans())
-def test_texts_are_seen_as_each_of_them_word_by_word(texts, dates):
-    observer = SignalExtractor(
+def test_signals_of_texts_are_those_of_each_of_them_word_by_word(texts, dates):
+    extractor = SignalExtractor(
         ordinary=ORDINARY, not_names=NOT_NAMES, dates=DATES if dates else None
     )
-    seen = observer.of_texts(texts)
-    expected = [each for text in texts for each in seen_one_by_one(text, dates=dates)]
-    found = zip(seen.casing.tolist(), seen.repeated.tolist(), seen.possible.tolist(), strict=True)
+    signals = extractor.extract_texts(texts)
+    expected = [each for text in texts for each in signals_word_by_word(text, dates=dates)]
+    found = zip(
+        signals.casing.tolist(), signals.repeated.tolist(), signals.possible.tolist(), strict=True
+    )
     assert list(found) == expected
 
 
@@ -65,35 +73,35 @@ def test_a_word_comes_again_within_ten_sentences_and_no_further():
     between = [["the"]] * 9
     for more, near in (([], True), ([["the"]], False)):
         sentences = [["anna"], *between, *more, ["Anna"]]
-        again = observe(sentences, ordinary={"the"}).repeated
+        again = extract(sentences, ordinary={"the"}).repeated
         assert again[[0, -1]].tolist() == [near, near]
         assert not again[1:-1].any()
 
 
-def test_every_word_is_observed_in_turn():
+def test_every_word_has_signals():
     sentences = [["he", "met", "Anna", "and", "anna", "on", "Monday"], ["12", "@bob", "x"]]
-    seen = observe(sentences, ordinary={"he", "met", "and", "on"}, not_names={"monday"})
-    assert seen.casing[2] == Casing.CAPITAL
-    assert seen.casing[1] == Casing.LOWER
-    assert seen.repeated.tolist() == [False] * 2 + [True, False, True] + [False] * 5
-    assert seen.possible.tolist() == [True] * 6 + [False] * 3 + [True]
+    signals = extract(sentences, ordinary={"he", "met", "and", "on"}, not_names={"monday"})
+    assert signals.casing[2] == Casing.CAPITAL
+    assert signals.casing[1] == Casing.LOWER
+    assert signals.repeated.tolist() == [False] * 2 + [True, False, True] + [False] * 5
+    assert signals.possible.tolist() == [True] * 6 + [False] * 3 + [True]
 
 
-def test_where_nobody_knows_what_is_rare_repetition_is_not_seen():
+def test_repetition_is_unknown_if_rare_words_are():
     sentences = [["he", "met", "anna", "and", "anna", "in", "Rome"]]
-    known, unknown = observe(sentences), observe(sentences, ordinary=None)
+    known, unknown = extract(sentences), extract(sentences, ordinary=None)
     assert unknown.repeated is None
-    assert (known.casing[2], unknown.casing[2]) == (Casing.SILENT, Casing.LOWER)
+    assert (known.casing[2], unknown.casing[2]) == (Casing.UNINFORMATIVE, Casing.LOWER)
 
 
 def test_in_a_sentence_without_capitals_case_says_nothing():
-    assert (observe([["he", "met", "anna", "there"]]).casing == Casing.SILENT).all()
+    assert (extract([["he", "met", "anna", "there"]]).casing == Casing.UNINFORMATIVE).all()
 
 
 @given(SENTENCES)
 def test_all_but_casing_is_the_same_of_a_text_and_its_lower_cased_form(sentences):
     options = {"ordinary": {"the", "went"}, "not_names": {"monday"}}
-    given_case, lower = observe(sentences, **options), observe(lowered(sentences), **options)
+    given_case, lower = extract(sentences, **options), extract(lowered(sentences), **options)
     np.testing.assert_array_equal(given_case.repeated, lower.repeated)
     np.testing.assert_array_equal(given_case.possible, lower.possible)
-    assert (lower.casing == Casing.SILENT).all()
+    assert (lower.casing == Casing.UNINFORMATIVE).all()

@@ -15,7 +15,7 @@ WORDS = frozenset(
 
 
 def test_what_stands_before_or_after_many_words_is_an_affix():
-    affixes = Affixes.of(WORDS)
+    affixes = Affixes.from_words(WORDS)
     assert affixes.prefixes == {"የ", "በ"}
     assert affixes.suffixes == {"ን"}
 
@@ -33,24 +33,24 @@ def test_what_stands_before_or_after_many_words_is_an_affix():
     ],
 )
 def test_affixes_are_taken_off_as_long_as_a_word_is_left(word, stem):
-    assert Affixes.of(WORDS).stem(word) == stem
+    assert Affixes.from_words(WORDS).stem(word) == stem
 
 
 def test_a_list_of_names_reaches_every_form_of_them():
-    listed = Affixes.of(WORDS).with_stems({"ኬንያ", "ቻድ"})
+    listed = Affixes.from_words(WORDS).with_stems({"ኬንያ", "ቻድ"})
     assert listed == {"ኬንያ", "ቻድ", "የኬንያ", "በኬንያ", "ኬንያን", "የኬንያን"}
 
 
 def test_an_affix_is_on_one_word_in_a_hundred_and_on_two_at_least():
     many = {f"{i:04}" for i in range(400)}
     few, enough = {"x" + f"{i:04}" for i in range(3)}, {"y" + f"{i:04}" for i in range(5)}
-    assert Affixes.of(many | few | enough).prefixes == {"y"}
-    assert Affixes.of(frozenset()).prefixes == frozenset()
+    assert Affixes.from_words(many | few | enough).prefixes == {"y"}
+    assert Affixes.from_words(frozenset()).prefixes == frozenset()
 
 
 @given(st.frozensets(st.text("abc", max_size=6), max_size=40), st.text("abc", max_size=6))
 def test_a_stem_is_its_own_stem(words, word):
-    affixes = Affixes.of(words)
+    affixes = Affixes.from_words(words)
     stem = affixes.stem(word)
     assert affixes.stem(stem) == stem
     assert stem in word

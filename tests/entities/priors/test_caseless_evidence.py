@@ -13,7 +13,7 @@ from thresher.entities.priors.caseless_evidence import (
     Burstiness,
     Contexts,
     EvidencePrior,
-    Surprise,
+    SurprisalEvidence,
     normal_scores,
 )
 from thresher.entities.priors.word_statistics import PASSAGE
@@ -25,11 +25,11 @@ PLAIN = Burstiness(Affixes(frozenset(), frozenset(), frozenset()))
 class Given:
     """Evidence that is known beforehand."""
 
-    def __init__(self, *numbers):
-        self._numbers = np.array(numbers, dtype=np.float64)
+    def __init__(self, *scores):
+        self._scores = np.array(scores, dtype=np.float64)
 
-    def numbers(self, sentences):
-        return self._numbers
+    def scores(self, sentences):
+        return self._scores
 
 
 def text(passages):
@@ -37,14 +37,14 @@ def text(passages):
     return [[word] for words in passages for word in [*words, *["."] * (PASSAGE - len(words))]]
 
 
-def numbers_of(burstiness, sentences):
-    found = burstiness.numbers(sentences)
+def scores_of(burstiness, sentences):
+    found = burstiness.scores(sentences)
     return dict(zip([w for words in sentences for w in words], found.tolist(), strict=True))
 
 
 def test_burstiness_is_the_log_of_expected_to_seen_passages():
     sentences = text([["abebe", "abebe", "abebe", "day"], ["day"], ["day", "once"], [], []])
-    found = numbers_of(PLAIN, sentences)
+    found = scores_of(PLAIN, sentences)
     expected = 5 * (1 - math.exp(-3 / 5))
     assert found["abebe"] == pytest.approx(math.log(expected / 1))
     assert found["day"] == pytest.approx(math.log(expected / 3))
@@ -56,17 +56,17 @@ def test_a_word_is_counted_with_all_forms_of_its_stem():
     stems = ["ኬንያ", "ጋና", "ቻድ", "ሶማሌ"]
     words = [*stems, *("የ" + each for each in stems), *("በ" + each for each in stems)]
     sentences = text([["ኬንያ", "የኬንያ", "በኬንያ"], words, [], []])
-    found = numbers_of(Burstiness.of(sentences), sentences)
+    found = scores_of(Burstiness.from_sentences(sentences), sentences)
     assert found["ኬንያ"] == found["የኬንያ"] == found["በኬንያ"]
     assert found["ኬንያ"] == pytest.approx(math.log(4 * (1 - math.exp(-6 / 4)) / 2))
 
 
 def test_where_capitals_tell_of_some_words_only_the_others_are_counted():
     sentences = text([["ኬንያ", "ኬንያ", "Kenya", "Kenya"], []])
-    found = numbers_of(Burstiness.of(sentences, caseless=True), sentences)
+    found = scores_of(Burstiness.from_sentences(sentences, caseless_only=True), sentences)
     assert found["ኬንያ"] > 0
     assert math.isnan(found["Kenya"])
-    assert numbers_of(Burstiness.of(sentences), sentences)["Kenya"] > 0
+    assert scores_of(Burstiness.from_sentences(sentences), sentences)["Kenya"] > 0
 
 
 def test_a_context_is_as_bursty_as_the_other_words_in_it():
@@ -78,10 +78,10 @@ def test_a_context_is_as_bursty_as_the_other_words_in_it():
         ["almaz"],
         ["house"],
     ]
-    own = PLAIN.numbers(sentences)
+    own = PLAIN.scores(sentences)
     mean = float(np.nanmean(own))
     by_word = dict(zip([w for words in sentences for w in words], own.tolist(), strict=True))
-    found = Contexts(PLAIN).numbers(sentences)
+    found = Contexts(PLAIN).scores(sentences)
     after_ato = (by_word["almaz"] + 3 * mean) / (1 + 3)
     before_said = (by_word["almaz"] + by_word["house"] + 3 * mean) / (2 + 3)
     assert found[1] == pytest.approx((after_ato + before_said) / 2)
@@ -89,7 +89,7 @@ def test_a_context_is_as_bursty_as_the_other_words_in_it():
 
 @given(st.lists(st.lists(st.sampled_from(["ato", "Ato", "house", "said", "."]), max_size=4)))
 def test_contexts_are_what_looking_at_every_place_finds(sentences):
-    own = iter(PLAIN.numbers(sentences).tolist())
+    own = iter(PLAIN.scores(sentences).tolist())
     words = [
         (before.casefold(), word.casefold(), after.casefold(), next(own))
         for each in sentences
@@ -107,14 +107,16 @@ def test_contexts_are_what_looking_at_every_place_finds(sentences):
         (others(0, before, word) + others(2, after, word)) / 2 if word != "." else NAN
         for before, word, after, _ in words
     ]
-    np.testing.assert_allclose(Contexts(PLAIN).numbers(sentences), expected, atol=1e-12)
+    np.testing.assert_allclose(Contexts(PLAIN).scores(sentences), expected, atol=1e-12)
 
 
 def test_surprise_is_that_of_words_alone():
-    found = Surprise(np.array([1.0, 2.0, 3.0], dtype=np.float32)).numbers([["a", "."], ["b"]])
+    found = SurprisalEvidence(np.array([1.0, 2.0, 3.0], dtype=np.float32)).scores(
+        [["a", "."], ["b"]]
+    )
     np.testing.assert_array_equal(found, [1.0, NAN, 3.0])
     with pytest.raises(ValueError, match="2 surprisals for 1 words"):
-        Surprise(np.zeros(2, dtype=np.float32)).numbers([["a"]])
+        SurprisalEvidence(np.zeros(2, dtype=np.float32)).scores([["a"]])
 
 
 @given(st.lists(st.one_of(st.integers(-3, 3), st.just(NAN)), max_size=30))
@@ -129,28 +131,30 @@ def test_normal_scores_are_those_of_mean_ranks(values):
 
 def test_the_share_with_the_most_evidence_is_taken_for_entities():
     prior = EvidencePrior([Given(5, 1, 4, 2, 3, NAN, 0, -1, -2, -3, -4)], 0.2)
-    np.testing.assert_array_equal(prior.opinions([]), [1, 0, 1, 0, 0, NAN, 0, 0, 0, 0, 0])
+    np.testing.assert_array_equal(prior.probabilities([]), [1, 0, 1, 0, 0, NAN, 0, 0, 0, 0, 0])
 
 
 def test_where_something_surer_tells_of_names_the_likeliest_are_left_open():
-    prior = EvidencePrior([Given(5, 1, 4, 2)], 0.5, open=True)
-    np.testing.assert_array_equal(prior.opinions([]), [NAN, 0, NAN, 0])
+    prior = EvidencePrior([Given(5, 1, 4, 2)], 0.5, negatives_only=True)
+    np.testing.assert_array_equal(prior.probabilities([]), [NAN, 0, NAN, 0])
 
 
 def test_evidence_that_is_the_same_for_all_names_nobody():
-    np.testing.assert_array_equal(EvidencePrior([Given(1, 1, 1)], 0.5).opinions([]), [0, 0, 0])
+    np.testing.assert_array_equal(EvidencePrior([Given(1, 1, 1)], 0.5).probabilities([]), [0, 0, 0])
 
 
 def test_several_kinds_of_evidence_are_averaged_on_one_scale():
     one, other = Given(1, 2, 30), Given(NAN, 7, 6)
     combined = EvidencePrior([one, other], 0.3).combined([])
-    first, second = normal_scores(one.numbers([])), normal_scores(other.numbers([]))
+    first, second = normal_scores(one.scores([])), normal_scores(other.scores([]))
     expected = [first[0], (first[1] + second[1]) / 2, (first[2] + second[2]) / 2]
     np.testing.assert_allclose(combined, expected)
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [["."]]])
 def test_no_words_have_no_opinion(sentences):
-    found = EvidencePrior([Burstiness.of(sentences), Contexts(PLAIN)], 0.2).opinions(sentences)
+    found = EvidencePrior(
+        [Burstiness.from_sentences(sentences), Contexts(PLAIN)], 0.2
+    ).probabilities(sentences)
     assert np.isnan(found).all()
     assert len(found) == sum(map(len, sentences))

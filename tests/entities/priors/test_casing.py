@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 from thresher.entities.priors import casing as casing_module
 from thresher.entities.priors.casing import (
     Casing,
-    casing,
-    casings,
+    casing_of_sentence,
+    casing_of_words,
     has_letters,
     is_address,
     is_capitalised,
 )
 from thresher.text.indexed_sentences import IndexedSentences
 
-NAMES = {Casing.SILENT: "-", Casing.LOWER: "l", Casing.CAPITAL: "C"}
+NAMES = {Casing.UNINFORMATIVE: "-", Casing.LOWER: "l", Casing.CAPITAL: "C"}
 WORDS = st.sampled_from(
     [
         "Paris",
@@ -35,7 +35,7 @@ WORDS = st.sampled_from(
 
 
 def seen(sentence: str) -> str:
-    return " ".join(NAMES[each] for each in casing(sentence.split()))
+    return " ".join(NAMES[each] for each in casing_of_sentence(sentence.split()))
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_case_speaks_where_nothing_forces_it(sentence, expected):
 
 def word_by_word(words):
     """What case says, told while reading from left to right."""
-    alone = [Casing.SILENT if is_address(word) else _as_written(word) for word in words]
+    alone = [Casing.UNINFORMATIVE if is_address(word) else _as_written(word) for word in words]
     if alone.count(Casing.CAPITAL) >= alone.count(Casing.LOWER):
-        return [Casing.SILENT] * len(words)
+        return [Casing.UNINFORMATIVE] * len(words)
     first = True
     for i, word in enumerate(words):
-        if alone[i] is not Casing.SILENT and first:
-            alone[i], first = Casing.SILENT, False
+        if alone[i] is not Casing.UNINFORMATIVE and first:
+            alone[i], first = Casing.UNINFORMATIVE, False
         elif word in {*'.!?:;"“”«»‘`…—', "``", "''", "...", "--"}:
             first = True
     return alone
@@ -77,23 +77,23 @@ def word_by_word(words):
 def _as_written(word):
     if word.lower() != word:
         return Casing.CAPITAL
-    return Casing.LOWER if word.upper() != word else Casing.SILENT
+    return Casing.LOWER if word.upper() != word else Casing.UNINFORMATIVE
 
 
 @given(st.lists(st.lists(WORDS, max_size=12), max_size=5))
 def test_the_casing_of_many_sentences_is_that_of_reading_one_after_the_other(sentences):
     one_by_one = [each for words in sentences for each in word_by_word(words)]
-    assert casings(IndexedSentences.from_sentences(sentences)).tolist() == one_by_one
+    assert casing_of_words(IndexedSentences.from_sentences(sentences)).tolist() == one_by_one
 
 
 @given(st.lists(WORDS, max_size=12))
 def test_the_first_cased_word_and_words_without_case_are_silent(words):
-    result = casing(words)
+    result = casing_of_sentence(words)
     assert len(result) == len(words)
     cased = [i for i, word in enumerate(words) if word.lower() != word.upper()]
-    assert all(result[i] is Casing.SILENT for i in range(len(words)) if i not in cased)
+    assert all(result[i] is Casing.UNINFORMATIVE for i in range(len(words)) if i not in cased)
     if cased and not is_address(words[cased[0]]):
-        assert result[cased[0]] is Casing.SILENT
+        assert result[cased[0]] is Casing.UNINFORMATIVE
 
 
 @given(st.lists(WORDS, max_size=12))
@@ -101,19 +101,21 @@ def test_a_sentence_with_as_many_capitalised_as_lower_case_words_says_nothing(wo
     capitals = sum(is_capitalised(word) for word in words)
     lower = sum(word == word.lower() != word.upper() for word in words)
     if capitals >= lower:
-        assert set(casing(words)) <= {Casing.SILENT}
+        assert set(casing_of_sentence(words)) <= {Casing.UNINFORMATIVE}
 
 
 @given(st.lists(WORDS, max_size=12))
 def test_lower_cased_text_has_no_capitals(words):
-    assert Casing.CAPITAL not in casing([word.lower() for word in words])
+    assert Casing.CAPITAL not in casing_of_sentence([word.lower() for word in words])
 
 
 @pytest.mark.parametrize("address", ["@ann", "http://a.com/b", "www.b.org", "x@y.org", "a.b.com"])
 def test_the_case_of_an_address_says_nothing_and_does_not_begin_a_sentence(address):
-    after = casing([address, "Look", "at", "this", "thing", address])
-    assert after == casing([address.upper(), "Look", "at", "this", "thing", address.upper()])
-    assert after == [Casing.SILENT] * 2 + [Casing.LOWER] * 3 + [Casing.SILENT]
+    after = casing_of_sentence([address, "Look", "at", "this", "thing", address])
+    assert after == casing_of_sentence(
+        [address.upper(), "Look", "at", "this", "thing", address.upper()]
+    )
+    assert after == [Casing.UNINFORMATIVE] * 2 + [Casing.LOWER] * 3 + [Casing.UNINFORMATIVE]
 
 
 @pytest.mark.parametrize(

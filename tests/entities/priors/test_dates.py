@@ -46,17 +46,19 @@ def test_words_of_dates_are_counted_as_they_are_seen(sentences):
 
 
 def test_a_short_number_is_a_day_where_a_year_is_near():
-    found = DatePrior(frozenset({"agusta"})).opinions(HAUSA)[:10]
+    found = DatePrior(frozenset({"agusta"})).probabilities(HAUSA)[:10]
     assert np.flatnonzero(found == 1).tolist() == [2, 4, 5, 8]
     assert np.isnan(np.delete(found, [2, 4, 5, 8])).all()
-    alone = DatePrior(frozenset()).opinions([["28", "mutane", "a", "nan", "2018"], ["28"]])
+    alone = DatePrior(frozenset()).probabilities([["28", "mutane", "a", "nan", "2018"], ["28"]])
     assert np.isnan(alone[[0, 5]]).all()
 
 
 def test_dates_are_entities_only_if_one_says_so():
     def opinions(**stated):
         prior_knowledge = PriorKnowledge(priors=("casing",), **stated)
-        found = prior_knowledge.opinions(HAUSA, WordStatistics.of(HAUSA), EntitySettings())
+        found = prior_knowledge.prior_probabilities(
+            HAUSA, WordStatistics.from_sentences(HAUSA), EntitySettings()
+        )
         return dict(zip(WORDS, found, strict=True))
 
     assert opinions()["2018"] == opinions()["an"] == 0
@@ -67,8 +69,8 @@ def test_dates_are_entities_only_if_one_says_so():
 
 def test_where_dates_are_entities_numbers_are_possible_and_case_says_nothing_of_their_words():
     options = {"ordinary": None, "not_names": frozenset()}
-    plain = SignalExtractor(**options)(HAUSA[:1])
-    dated = SignalExtractor(dates=frozenset({"agusta", "an"}), **options)(HAUSA[:1])
+    plain = SignalExtractor(**options).extract(HAUSA[:1])
+    dated = SignalExtractor(dates=frozenset({"agusta", "an"}), **options).extract(HAUSA[:1])
     assert np.flatnonzero(dated.possible & ~plain.possible).tolist() == [2, 5, 8]
     assert [plain.casing[i] for i in (4, 6)] == [Casing.CAPITAL, Casing.LOWER]
-    assert [dated.casing[i] for i in (4, 6)] == [Casing.SILENT, Casing.SILENT]
+    assert [dated.casing[i] for i in (4, 6)] == [Casing.UNINFORMATIVE, Casing.UNINFORMATIVE]

@@ -1,10 +1,12 @@
-"""What is believed of words, where capitals say nothing."""
+"""Prior knowledge, above all where capitals are no help."""
 
 import numpy as np
 import pytest
 
+from thresher.entities.choices import PriorName
 from thresher.entities.priors.cldr import cldr_names
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.priors.registry import EVIDENCE, PRIORS
 from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
@@ -15,25 +17,32 @@ WORDS = [word for words in TEXT for word in words]
 SETTINGS = EntitySettings(bursty_rate=0.05)
 
 
-def opinions(**prior_knowledge):
-    found = PriorKnowledge(**prior_knowledge).opinions(TEXT, WordStatistics.of(TEXT), SETTINGS)
+def probabilities_of(**prior_knowledge):
+    found = PriorKnowledge(**prior_knowledge).prior_probabilities(
+        TEXT, WordStatistics.from_sentences(TEXT), SETTINGS
+    )
     return {word: found[i] for i, word in enumerate(WORDS)}
 
 
+def test_every_name_of_a_prior_but_none_is_registered_once():
+    assert not PRIORS.keys() & EVIDENCE.keys()
+    assert PRIORS.keys() | EVIDENCE.keys() == set(PriorName) - {PriorName.NONE}
+
+
 def test_bursty_words_are_entities_and_words_that_are_everywhere_are_not():
-    found = opinions(priors=("burstiness",))
+    found = probabilities_of(priors=("burstiness",))
     assert found["ከበደ"] == 1
     assert found["ነው"] == found["ቤት"] == found["።"] == 0
     assert np.isnan(found["once"])
 
 
 def test_capitals_tell_of_words_that_have_case():
-    found = opinions(priors=("burstiness", "casing"))
+    found = probabilities_of(priors=("burstiness", "casing"))
     assert (found["ከበደ"], found["ነው"], found["Oslo"]) == (1, 0, 1)
 
 
 def test_known_names_are_surer_than_burstiness():
-    found = opinions(priors=("burstiness",), names={"ቤት"})
+    found = probabilities_of(priors=("burstiness",), names={"ቤት"})
     assert found["ቤት"] == 1
     assert np.isnan(found["ከበደ"])
     assert found["ነው"] == 0
@@ -50,17 +59,17 @@ def test_known_names_are_surer_than_burstiness():
     ],
 )
 def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, names, alone):
-    assert PriorKnowledge(priors=priors, names=frozenset(names)).names_alone is alone
+    assert PriorKnowledge(priors=priors, names=frozenset(names)).only_names_are_positive is alone
 
 
 @pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
 def test_names_do_not_stand_alone_beside_stated_expectations(stated):
     names = frozenset(["ቤት"])
-    assert not PriorKnowledge(priors=("burstiness",), names=names, **stated).names_alone
+    assert not PriorKnowledge(priors=("burstiness",), names=names, **stated).only_names_are_positive
 
 
 def test_words_are_known_however_they_are_written():
-    found = opinions(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
+    found = probabilities_of(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
     assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)
 
 
@@ -68,12 +77,14 @@ def test_surprisal_has_to_come_from_somewhere():
     with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
         PriorKnowledge(priors=("surprisal",))
     surprisal = np.array([9.0 if word == "ቤት" else 1.0 for word in WORDS], dtype=np.float32)
-    found = opinions(priors=("surprisal",), surprisal=surprisal)
+    found = probabilities_of(priors=("surprisal",), surprisal=surprisal)
     assert (found["ቤት"], found["ነው"]) == (1, 0)
 
 
 def test_an_unknown_prior_is_told_with_the_choices():
-    with pytest.raises(InputError, match=r"unknown prior 'luck'; choose from casing, .*burstiness"):
+    with pytest.raises(
+        InputError, match=r"unknown `priors` 'luck'; choose from casing, .*burstiness"
+    ):
         PriorKnowledge(priors=("luck",))
 
 
@@ -104,5 +115,5 @@ def test_a_name_is_a_name_even_if_listed_as_none():
 
 
 def test_an_unknown_prior_names_the_choices():
-    with pytest.raises(InputError, match="unknown prior 'rare'; choose from casing"):
+    with pytest.raises(InputError, match="unknown `priors` 'rare'; choose from casing"):
         PriorKnowledge(priors=("rare",))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.priors.scripts import Writing
+from thresher.entities.priors.scripts import ScriptProfile
 
 ENGLISH = [["Marie", "went", "to", "Paris", "."]] * 4
 AMHARIC = [["አቶ", "ከበደ", "ወደ", "ኬንያ", "ሄዱ", "።"]] * 4
@@ -34,26 +34,29 @@ LOWERED = [[word.lower() for word in words] for words in ENGLISH]
     ],
 )
 def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, priors):
-    writing = Writing.of(sentences)
-    assert (str(writing), writing.priors) == (told, priors)
-    assert tuple(PriorKnowledge().with_default_priors(sentences, common={"the"}).priors) == priors
+    profile = ScriptProfile.from_sentences(sentences)
+    assert (str(profile), profile.default_priors) == (told, priors)
+    assert (
+        tuple(PriorKnowledge().with_default_priors(sentences, common_words={"the"}).priors)
+        == priors
+    )
 
 
 @given(st.lists(st.lists(st.sampled_from(["Anna", "anna", "ኬንያ", "12", "a1", ""]))))
 def test_shares_are_those_of_running_letters_and_words(sentences):
-    writing = Writing.of(sentences)
+    profile = ScriptProfile.from_sentences(sentences)
     words = [word for each in sentences for word in each]
     letters = [letter for word in words for letter in word if letter.isalpha()]
     caseless = [letter for letter in letters if letter.lower() == letter.upper()]
-    assert writing.caseless == len(caseless) / max(len(letters), 1)
-    assert writing.capitals == words.count("Anna") / max(len(words), 1)
-    assert sum(writing.scripts.values()) == pytest.approx(1 if letters else 0)
+    assert profile.caseless == len(caseless) / max(len(letters), 1)
+    assert profile.capitals == words.count("Anna") / max(len(words), 1)
+    assert sum(profile.scripts.values()) == pytest.approx(1 if letters else 0)
 
 
 def test_only_a_text_with_case_and_without_is_mixed():
-    assert Writing.of(ENGLISH + AMHARIC).is_mixed
+    assert ScriptProfile.from_sentences(ENGLISH + AMHARIC).is_mixed
     for sentences in (ENGLISH, AMHARIC, [["東京", "は", "トウキョウ"]], ENGLISH * 50 + AMHARIC[:1]):
-        assert not Writing.of(sentences).is_mixed
+        assert not ScriptProfile.from_sentences(sentences).is_mixed
 
 
 def test_priors_that_were_named_stay():
@@ -61,7 +64,7 @@ def test_priors_that_were_named_stay():
 
 
 def test_repetition_needs_words_known_to_be_common():
-    assert PriorKnowledge().with_default_priors(ENGLISH).priors == ["casing"]
+    assert PriorKnowledge().with_default_priors(ENGLISH).priors == ("casing",)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +72,4 @@ def test_repetition_needs_words_known_to_be_common():
     [(CHINESE, True), ([["ภาษา"]], True), (AMHARIC, False), (ENGLISH * 20 + CHINESE, False)],
 )
 def test_scripts_without_spaces_are_known(sentences, unspaced):
-    assert Writing.of(sentences).is_unspaced is unspaced
+    assert ScriptProfile.from_sentences(sentences).is_unspaced is unspaced

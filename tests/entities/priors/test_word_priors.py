@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from thresher.entities.priors.casing import Casing, casing
+from thresher.entities.priors.casing import Casing, casing_of_sentence
 from thresher.entities.priors.word_priors import (
-    RARE,
+    MAX_RARE_COUNT,
     CasingPrior,
     ExpectationPrior,
     LetterlessPrior,
     RarityPrior,
     RepetitionPrior,
     WordListPrior,
-    first_opinion,
+    first_probability,
 )
 from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
 
@@ -24,7 +24,7 @@ TEXT = [
     ["he", "saw", "rome", "again"],
     *[["they", "met", "Ann", "there"]] * 2,
 ]
-STATISTICS = WordStatistics.of(TEXT)
+STATISTICS = WordStatistics.from_sentences(TEXT)
 EVERY_PRIOR = [
     CasingPrior(STATISTICS),
     WordListPrior({"rome"}, 0.9),
@@ -35,8 +35,8 @@ EVERY_PRIOR = [
 ]
 
 
-def opinions(prior, sentence):
-    return prior.opinions([sentence.split()])
+def probabilities_of(prior, sentence):
+    return prior.probabilities([sentence.split()])
 
 
 # The whole family
@@ -45,7 +45,7 @@ def opinions(prior, sentence):
 @pytest.mark.parametrize("prior", EVERY_PRIOR, ids=lambda prior: type(prior).__name__)
 def test_every_prior_gives_one_probability_or_nan_per_word(prior):
     sentences = [["he", "saw", "Rome", "!"], [], ["no", "12", "@ann", "東京", ""]]
-    result = prior.opinions(sentences)
+    result = prior.probabilities(sentences)
     assert result.dtype == np.float32
     assert result.shape == (9,)
     spoken = result[~np.isnan(result)]
@@ -57,7 +57,7 @@ def test_every_prior_gives_one_probability_or_nan_per_word(prior):
 )
 @pytest.mark.parametrize("sentences", [[], [[]]])
 def test_of_no_words_there_is_no_opinion(prior, sentences):
-    assert prior.opinions(sentences).shape == (0,)
+    assert prior.probabilities(sentences).shape == (0,)
 
 
 # Casing
@@ -65,23 +65,23 @@ def test_of_no_words_there_is_no_opinion(prior, sentences):
 
 def test_capitals_that_grammar_does_not_force_are_entities_and_lower_case_is_not():
     np.testing.assert_array_equal(
-        opinions(CasingPrior(STATISTICS), "he met Zoe near town"), [NAN, 0, 1, 0, 0]
+        probabilities_of(CasingPrior(STATISTICS), "he met Zoe near town"), [NAN, 0, 1, 0, 0]
     )
 
 
 def test_where_case_says_nothing_the_word_s_own_rate_speaks():
-    result = opinions(CasingPrior(STATISTICS), "Rome was old")
+    result = probabilities_of(CasingPrior(STATISTICS), "Rome was old")
     np.testing.assert_allclose(result[0], 0.8, rtol=1e-6)
-    headline = opinions(CasingPrior(STATISTICS), "Again Rome Wins")
+    headline = probabilities_of(CasingPrior(STATISTICS), "Again Rome Wins")
     np.testing.assert_allclose(headline, [0, 0.8, NAN], rtol=1e-6)
 
 
 def test_a_word_seen_too_rarely_is_left_out_where_case_says_nothing():
-    assert np.isnan(opinions(CasingPrior(STATISTICS), "Ann was old")[0])
+    assert np.isnan(probabilities_of(CasingPrior(STATISTICS), "Ann was old")[0])
 
 
 def test_a_lower_case_word_that_is_mostly_capitalised_is_left_open():
-    result = opinions(CasingPrior(STATISTICS), "he saw rome again")
+    result = probabilities_of(CasingPrior(STATISTICS), "he saw rome again")
     assert np.isnan(result[2])
     assert result[3] == 0
 
@@ -90,28 +90,28 @@ def test_a_lower_case_word_that_is_mostly_capitalised_is_left_open():
 
 
 def test_a_word_list_speaks_of_its_words_in_any_case_and_of_no_other():
-    result = opinions(WordListPrior({"rome"}, 0.9), "ROME rome romes")
+    result = probabilities_of(WordListPrior({"rome"}, 0.9), "ROME rome romes")
     np.testing.assert_allclose(result, [0.9, 0.9, NAN], rtol=1e-6)
 
 
 def test_words_without_letters_and_addresses_are_no_entities():
-    result = opinions(LetterlessPrior(), "12 ! @ann http://a.b x1 東京")
+    result = probabilities_of(LetterlessPrior(), "12 ! @ann http://a.b x1 東京")
     np.testing.assert_array_equal(result, [0, 0, 0, 0, NAN, NAN])
 
 
 def test_rare_words_with_letters_have_the_rate_and_all_others_zero():
-    statistics = WordStatistics.of([["Ann", "saw"]] * RARE + [["saw", "77"]])
-    result = opinions(RarityPrior(statistics, 0.3), "ann zoe saw 77")
+    statistics = WordStatistics.from_sentences([["Ann", "saw"]] * MAX_RARE_COUNT + [["saw", "77"]])
+    result = probabilities_of(RarityPrior(statistics, 0.3), "ann zoe saw 77")
     np.testing.assert_allclose(result, [0.3, 0.3, 0, 0], rtol=1e-6)
 
 
 def test_a_bursty_word_in_lower_case_has_the_rate():
     filler = [["x", "y"]] * (PASSAGE * 3)
     text = [*filler, ["the", "aspirin", "and", "Ann"], ["some", "aspirin", "by", "Ann"], *filler]
-    prior = RepetitionPrior(WordStatistics.of(text), 0.4)
-    result = prior.opinions(text)[2 * len(filler) :][:8]
+    prior = RepetitionPrior(WordStatistics.from_sentences(text), 0.4)
+    result = prior.probabilities(text)[2 * len(filler) :][:8]
     np.testing.assert_allclose(result, [NAN, 0.4, NAN, NAN, NAN, 0.4, NAN, NAN], rtol=1e-6)
-    assert np.isnan(prior.opinions([["aspirin"], *filler, ["aspirin"]])).all()  # far apart
+    assert np.isnan(prior.probabilities([["aspirin"], *filler, ["aspirin"]])).all()  # far apart
 
 
 # Stated expectations
@@ -121,27 +121,27 @@ SENTENCES = [
     ["they", "saw", "rome", "and", "Rome", "again", "12"],
 ]
 CAPITAL, LOWER = (
-    np.array([each is kind for words in SENTENCES for each in casing(words)])
+    np.array([each is kind for words in SENTENCES for each in casing_of_sentence(words)])
     for kind in (Casing.CAPITAL, Casing.LOWER)
 )
 
 
 def test_a_stated_rate_is_met_and_words_it_does_not_speak_of_are_undecided():
-    prior = ExpectationPrior(WordStatistics.of(SENTENCES), {"capitalised": 0.85})
-    result = prior.opinions(SENTENCES)
+    prior = ExpectationPrior(WordStatistics.from_sentences(SENTENCES), {"capitalised": 0.85})
+    result = prior.probabilities(SENTENCES)
     np.testing.assert_allclose(result[CAPITAL], 0.85, rtol=1e-5)
     np.testing.assert_allclose(result[~CAPITAL], 0.5, rtol=1e-5)
 
 
 def test_the_overall_rate_alone_is_the_same_probability_for_every_word():
-    prior = ExpectationPrior(WordStatistics.of(SENTENCES), {}, selected=0.12)
-    np.testing.assert_allclose(prior.opinions(SENTENCES), 0.12, rtol=1e-5)
+    prior = ExpectationPrior(WordStatistics.from_sentences(SENTENCES), {}, selected=0.12)
+    np.testing.assert_allclose(prior.probabilities(SENTENCES), 0.12, rtol=1e-5)
 
 
 def test_rates_and_the_overall_rate_are_met_together_and_log_odds_add_up():
     rates = {"capitalised": 0.85, "lower": 0.1, "rare": 0.3}
-    statistics = WordStatistics.of(SENTENCES)
-    result = ExpectationPrior(statistics, rates, selected=0.3).opinions(SENTENCES)
+    statistics = WordStatistics.from_sentences(SENTENCES)
+    result = ExpectationPrior(statistics, rates, selected=0.3).probabilities(SENTENCES)
     rare = np.array(
         [
             any(map(str.isalpha, word)) and statistics.count[word.casefold()] <= 3
@@ -179,13 +179,13 @@ def test_the_first_prior_with_an_opinion_decides(columns):
         def __init__(self, column):
             self.column = np.array(column, dtype=np.float32)
 
-        def opinions(self, sentences):
+        def probabilities(self, sentences):
             return self.column
 
-    result = first_opinion([Fixed(each) for each in columns], [["a", "b"], ["c", "d"]])
+    result = first_probability([Fixed(each) for each in columns], [["a", "b"], ["c", "d"]])
     expected = [next((each[i] for each in columns if not np.isnan(each[i])), NAN) for i in range(4)]
     np.testing.assert_array_equal(result, expected)
 
 
 def test_no_prior_has_no_opinion():
-    assert np.isnan(first_opinion([], [["a", "b"]])).all()
+    assert np.isnan(first_probability([], [["a", "b"]])).all()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities.priors.casing import Casing, casing, is_address
-from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics, repeated
+from thresher.entities.priors.casing import Casing, casing_of_sentence, is_address
+from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics, is_repeated_nearby
 
 WORD = st.sampled_from(["Anna", "anna", "ANNA", "the", "The", "went", "Rome", "rome", ".", "12"])
 SENTENCES = st.lists(st.lists(WORD, max_size=4), max_size=3 * PASSAGE)
@@ -19,10 +19,12 @@ ORDINARY = st.sets(st.sampled_from(["the", "went", "rome", "."]))
 
 @given(SENTENCES)
 def test_counts_are_those_of_reading_word_by_word(sentences):
-    statistics = WordStatistics.of(sentences)
+    statistics = WordStatistics.from_sentences(sentences)
     words = [(word.casefold(), seen) for each in sentences for word, seen in _with_casing(each)]
     assert statistics.count == Counter(word for word, _ in words)
-    assert statistics.cased == Counter(word for word, seen in words if seen is not Casing.SILENT)
+    assert statistics.cased == Counter(
+        word for word, seen in words if seen is not Casing.UNINFORMATIVE
+    )
     capitals = Counter(word for word, seen in words if seen is Casing.CAPITAL)
     assert +statistics.capitals == capitals
 
@@ -31,12 +33,12 @@ def test_counts_are_those_of_reading_word_by_word(sentences):
 def test_a_word_is_before_an_address_if_the_next_of_its_sentence_is_one(sentences):
     pairs = [pair for words in sentences for pair in pairwise(words)]
     expected = Counter(word.casefold() for word, after in pairs if is_address(after.casefold()))
-    assert WordStatistics.of(sentences).before_address == expected
+    assert WordStatistics.from_sentences(sentences).before_address == expected
 
 
 @given(SENTENCES)
 def test_a_word_counts_once_in_each_passage_it_comes_in(sentences):
-    statistics = WordStatistics.of(sentences)
+    statistics = WordStatistics.from_sentences(sentences)
     passages = [
         {word.casefold() for words in sentences[i : i + PASSAGE] for word in words}
         for i in range(0, len(sentences), PASSAGE)
@@ -47,22 +49,24 @@ def test_a_word_counts_once_in_each_passage_it_comes_in(sentences):
 
 def test_sentences_may_come_from_an_iterator():
     sentences = [["he", "saw", "Rome"]] * 3
-    assert WordStatistics.of(iter(sentences)) == WordStatistics.of(sentences)
+    assert WordStatistics.from_sentences(iter(sentences)) == WordStatistics.from_sentences(
+        sentences
+    )
 
 
 def test_the_capital_rate_is_a_share_of_the_places_where_case_speaks():
     sentences = [["he", "saw", "Rome", "again"]] * 3 + [["he", "saw", "rome", "again"]]
     sentences += [["Rome", "is", "old"]] * 5  # sentence-initial: says nothing
-    statistics = WordStatistics.of(sentences)
+    statistics = WordStatistics.from_sentences(sentences)
     assert statistics.capital_rate("rome") == pytest.approx(3 / 4)
     assert statistics.capital_rate("again") == 0.0
 
 
 @pytest.mark.parametrize(("times", "least", "known"), [(2, 3, False), (3, 3, True), (2, 2, True)])
 def test_a_rate_is_known_only_of_words_seen_often_enough(times, least, known):
-    statistics = WordStatistics.of([["he", "saw", "Rome", "again"]] * times)
-    assert statistics.capital_rate("rome", least=least) == (1.0 if known else None)
-    assert statistics.capital_rate("unseen", least=least) is None
+    statistics = WordStatistics.from_sentences([["he", "saw", "Rome", "again"]] * times)
+    assert statistics.capital_rate("rome", min_count=least) == (1.0 if known else None)
+    assert statistics.capital_rate("unseen", min_count=least) is None
 
 
 # Burstiness
@@ -75,24 +79,24 @@ def text_of(passages):
 
 def test_names_that_come_again_where_they_come_are_not_ordinary():
     passages = [["anna"] * 4 if i in (5, 40, 70) else [] for i in range(100)]
-    ordinary = WordStatistics.of(text_of(passages)).ordinary_words()
+    ordinary = WordStatistics.from_sentences(text_of(passages)).ordinary_words()
     assert "anna" not in ordinary
     assert "x" in ordinary
 
 
 def test_a_word_that_comes_everywhere_is_ordinary_however_often_it_is_repeated():
     passages = [["anna"] * 4 if i % 3 == 0 else [] for i in range(100)]
-    assert "anna" in WordStatistics.of(text_of(passages)).ordinary_words()
+    assert "anna" in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
 def test_a_word_that_does_not_come_again_once_it_has_come_is_ordinary():
     passages = [["anna"] if i in (5, 40, 70) else [] for i in range(100)]
-    assert "anna" in WordStatistics.of(text_of(passages)).ordinary_words()
+    assert "anna" in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
 def test_a_word_hardly_ever_seen_is_not_known_to_be_ordinary():
     passages = [["anna"] if i == 5 else [] for i in range(100)]
-    assert "anna" not in WordStatistics.of(text_of(passages)).ordinary_words()
+    assert "anna" not in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
 @given(SENTENCES, ORDINARY)
@@ -108,7 +112,7 @@ def test_repeated_is_what_comparing_all_pairs_of_words_finds(sentences, ordinary
         )
         for a, (i, word) in enumerate(places)
     ]
-    assert repeated(sentences, ordinary).tolist() == expected
+    assert is_repeated_nearby(sentences, ordinary).tolist() == expected
 
 
 @pytest.mark.parametrize(("distance", "near"), [(0, True), (10, True), (11, False)])
@@ -116,19 +120,21 @@ def test_nearby_is_within_half_a_passage_before_or_after(distance, near):
     sentences = [[] for _ in range(distance + 1)]
     sentences[0].append("anna")
     sentences[-1].append("Anna")
-    assert repeated(sentences, set()).tolist() == [near, near]
+    assert is_repeated_nearby(sentences, set()).tolist() == [near, near]
 
 
 @given(SENTENCES, ORDINARY)
 def test_repetition_does_not_see_case(sentences, ordinary):
     lowered = [[word.lower() for word in words] for words in sentences]
-    np.testing.assert_array_equal(repeated(sentences, ordinary), repeated(lowered, ordinary))
+    np.testing.assert_array_equal(
+        is_repeated_nearby(sentences, ordinary), is_repeated_nearby(lowered, ordinary)
+    )
 
 
 def test_words_common_in_general_are_ordinary_though_this_text_repeats_them():
     sentences = [["the", "hamster", "Sobol", "and", "its", "hamster", "Sobol"]] * 3
     without, given_common = (
-        WordStatistics.of(sentences, common=common).ordinary_words()
+        WordStatistics.from_sentences(sentences, common_words=common).ordinary_words()
         for common in (frozenset(), frozenset(["hamster", "7", "@anna"]))
     )
     assert given_common == without | {"hamster"}
@@ -136,7 +142,7 @@ def test_words_common_in_general_are_ordinary_though_this_text_repeats_them():
 
 def test_a_word_that_mostly_introduces_an_address_is_never_a_name():
     sentences = [["RT", "@anna", "see", "Rome"]] * 3 + [["So", "RT", "Rome", "@anna"]]
-    never = WordStatistics.of(sentences).never_names()
+    never = WordStatistics.from_sentences(sentences).never_names()
     assert "rt" in never
     assert not never & {"rome", "see", "so", "@anna"}
 
@@ -147,16 +153,16 @@ def test_a_letter_with_a_capital_that_comes_everywhere_is_grammar(every, never):
         ["so", "I" if i % (PASSAGE * every) == 0 else "he", "saw", "a", "Boat", "and", "x"]
         for i in range(PASSAGE * 20)
     ]
-    assert WordStatistics.of(sentences).never_names() == never
+    assert WordStatistics.from_sentences(sentences).never_names() == never
 
 
 def test_of_nothing_there_is_nothing():
-    statistics = WordStatistics.of([])
+    statistics = WordStatistics.from_sentences([])
     assert (statistics.total_passages, statistics.ordinary_words()) == (0, frozenset())
     assert statistics.never_names() == frozenset()
-    assert repeated([], set()).tolist() == []
-    assert repeated([[], ["anna"], []], set()).tolist() == [False]
+    assert is_repeated_nearby([], set()).tolist() == []
+    assert is_repeated_nearby([[], ["anna"], []], set()).tolist() == [False]
 
 
 def _with_casing(words):
-    return zip(words, casing(words), strict=True)
+    return zip(words, casing_of_sentence(words), strict=True)

@@ -30,12 +30,12 @@ def prior_knowledge(
     **arguments: Any,
 ) -> "PriorKnowledge":
     """Return prior knowledge about the sentences; note what is unusual about their scripts."""
-    from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex)
+    from thresher.entities.priors.scripts import ScriptProfile  # noqa: PLC0415 (regex)
 
     if surprisal_model is not None:
         arguments["surprisal"] = surprisal_model.surprisal(sentences)
     knowledge = thresher.PriorKnowledge(**arguments)
-    writing = Writing.of(sentences)
+    writing = ScriptProfile.from_sentences(sentences)
     if writing.is_mixed and not knowledge.priors:
         progress.note(
             f"{writing}: the casing prior is used for words with capitals, and the burstiness "

@@ -17,17 +17,17 @@ def summary_of(
     folder: Path, finder: "EntityFinder", sentences: Sentences, warnings: list[str]
 ) -> dict[str, Any]:
     """Return the facts about a trained model, for JSON."""
-    from thresher.entities.priors.scripts import Writing  # noqa: PLC0415 (regex)
+    from thresher.entities.priors.scripts import ScriptProfile  # noqa: PLC0415 (regex)
 
     return {
         "model": str(folder),
         "words": sum(map(len, sentences)),
         "sentences": len(sentences),
-        "writing": str(Writing.of(sentences)),
+        "writing": str(ScriptProfile.from_sentences(sentences)),
         "priors": finder.model.learned_from["priors"],
         "selected": _selected_fraction(finder, sentences),
         "threshold": finder.threshold,
-        "trust": asdict(finder.model.trust),
+        "trust": asdict(finder.model.signal_weights),
         "selectors": len(finder.model.heads),
         "selector": finder.model.entity + 1,
         "warnings": warnings,

@@ -1,15 +1,15 @@
-"""From word scores to spans.
+"""Decode word scores into candidate spans.
 
-A candidate is a run of words that might belong together. Words join a run well below the
-threshold, so a name keeps its plainer parts ("Hancock Pond"); a short joining word or an initial
-between two of them is crossed ("University of Texas", "Thomas A Edison").
+A candidate is a run of words that may form one entity. The score at which a word joins a run is
+well below the threshold, so that a name keeps its common words ("Hancock Pond"). Runs extend across
+one or two joining words or initials ("University of Texas", "Thomas A Edison").
 
-Three things must be right about a span: that it is an entity, where it begins and where it ends.
-With p the probability of its best word, and those of the words just outside, its score is
+A span is correct if it is an entity, begins at the right word and ends at the right word. With p
+the score of its best word, and the scores of the words directly before and after it, its score is
 
     ⅘ p² (1 − p_before) (1 − p_after)
 
-Of candidates beyond all doubt, four in five are entities to the letter of somebody's guideline.
+The factor ⅘ is the precision of the most certain candidates: four in five match an annotation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -19,26 +19,26 @@ from itertools import pairwise
 import numpy as np
 
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.priors.casing import Casing, casing, is_capitalised
+from thresher.entities.priors.casing import Casing, casing_of_sentence, is_capitalised
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS
 from thresher.text.annotations import Span
 from thresher.text.sentences import Sentence
 
-JOINS_ABOVE = 0.22
-SUREST = 0.8
-_LONGEST_JOINT = 2  # words
+MIN_WORD_SCORE = 0.22  # of a word that joins a run
+MAX_SPAN_SCORE = 0.8
+_MAX_GAP = 2  # joining words between two parts of a run
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Words start to end (exclusive) of a sentence, and how likely they are just an entity."""
+    """The words `start` to `end` (exclusive) of a sentence, and how likely they are an entity."""
 
     start: int
     end: int
     score: float
 
     def in_text(self, text: str, sentence: Sentence) -> Span:
-        """The same as characters of the text that the sentence is from."""
+        """Return the span of characters in the text that contains the sentence."""
         start, end = sentence.starts[self.start], sentence.end_of(self.end - 1)
         return Span(start, end, text[start:end], self.score)
 
@@ -68,7 +68,7 @@ def candidates(
             f"there must be one score per word: {len(words)} words, {len(scores)} scores"
         )
     found = []
-    for run in _runs(words, [i for i, score in enumerate(scores) if score >= JOINS_ABOVE]):
+    for run in _runs(words, [i for i, score in enumerate(scores) if score >= MIN_WORD_SCORE]):
         start, end = _trimmed(words, *run, not_names)
         if start < end:
             start -= _has_own_article(words, start)
@@ -80,60 +80,63 @@ def _span_score(scores: Sequence[float], start: int, end: int) -> float:
     best = max(scores[start:end])
     before = scores[start - 1] if start > 0 else 0.0
     after = scores[end] if end < len(scores) else 0.0
-    return SUREST * best**2 * (1 - before) * (1 - after)
+    return MAX_SPAN_SCORE * best**2 * (1 - before) * (1 - after)
 
 
 def _runs(words: Sequence[str], joining: Sequence[int]) -> list[tuple[int, int]]:
-    """Words that join and follow each other, or with one or two joining words between them."""
+    """Return the bounds of runs of words that are adjacent or separated by joining words.
+
+    joining: the indices of words that score high enough
+    """
     if not joining:
         return []
     edges = [
         (left + 1, right)
         for left, right in pairwise(joining)
-        if right > left + 1 and not _joined(words[left + 1 : right])
+        if right > left + 1 and not _is_bridged(words[left + 1 : right])
     ]
     starts = [joining[0], *(start for _, start in edges)]
     ends = [*(end for end, _ in edges), joining[-1] + 1]
     return list(zip(starts, ends, strict=True))
 
 
-def _joined(gap: Sequence[str]) -> bool:
-    return len(gap) <= _LONGEST_JOINT and all(map(_joins, gap))
+def _is_bridged(gap: Sequence[str]) -> bool:
+    return len(gap) <= _MAX_GAP and all(map(_is_joining_word, gap))
 
 
-def _joins(word: str) -> bool:
-    """Whether it is a joining word or an initial: "Thomas A Edison", "george w. bush"."""
+def _is_joining_word(word: str) -> bool:
+    """Return True for words such as "of", and initials: "Thomas A Edison", "george w. bush"."""
     letter = word.rstrip(".")
-    initial = len(letter) == 1 and letter.isalpha() and word not in ("a", "i", "I")
-    return initial or word.casefold() in JOINERS
+    is_initial = len(letter) == 1 and letter.isalpha() and word not in ("a", "i", "I")
+    return is_initial or word.casefold() in JOINERS
 
 
 def _has_own_article(words: Sequence[str], start: int) -> bool:
-    """Whether an article just before is part of the name: "in The Forge", but "The Forge is"."""
+    """Return True if an article before is part of the name: "in The Forge", not "The Forge is"."""
     before = words[start - 1] if start > 0 else ""
-    if before.casefold() not in ARTICLES or not is_capitalised(before):  # nearly always
+    if before.casefold() not in ARTICLES or not is_capitalised(before):
         return False
-    return casing(words)[start - 1] is Casing.CAPITAL
+    return casing_of_sentence(words)[start - 1] is Casing.CAPITAL
 
 
 def _trimmed(words: Sequence[str], start: int, end: int, not_names: Set[str]) -> tuple[int, int]:
-    """Without articles, joining words and titles at the edges."""
-    while start < end and _at_edge(words[start].casefold(), not_names):
+    """Return the bounds without articles, joining words and words of `not_names` at the edges."""
+    while start < end and _is_trimmed(words[start].casefold(), not_names):
         start += 1
-    while start < end and _at_edge(words[end - 1].casefold(), not_names):
+    while start < end and _is_trimmed(words[end - 1].casefold(), not_names):
         end -= 1
     return start, end
 
 
-def _at_edge(word: str, not_names: Set[str]) -> bool:
+def _is_trimmed(word: str, not_names: Set[str]) -> bool:
     return word in JOINERS or word in ARTICLES or word in not_names
 
 
 def best_threshold(scores: Sequence[float]) -> float:
-    """The threshold with the largest expected F1, if scores are probabilities.
+    """Return the threshold with the largest expected F1, if scores are probabilities.
 
-    With the k best candidates selected, F1 is expected to be 2 Σ_{i≤k} pᵢ / (k + Σ pᵢ); no label
-    is needed for that. Half of the best F1, as it turns out, is the threshold.
+    The expected F1 of the k best candidates is 2 Σ_{i≤k} pᵢ / (k + Σ pᵢ), which needs no labels.
+    The best threshold is half of the largest expected F1.
     """
     ranked = np.sort(np.asarray(scores, dtype=np.float64))[::-1]
     if len(ranked) == 0 or ranked[0] == 0:

@@ -1,15 +1,14 @@
-"""Several weak views of one hidden variable, and how far to trust each.
+"""Combine gates with the other signals of words, weighted by log-likelihood ratios.
 
-The gate reads meaning, the case of a word is seen, and so is whether a rare word comes again
-nearby. None is sure. Their trust is estimated on raw text alone: where the gate is all but
-certain (the *anchors*), the hidden label is known without asking anyone, and the other views can
-be counted against it. What a view then adds to a word's log-odds is
+Gates, case and repetition are three weak signals of the same hidden label. The weights of the
+other two are estimated on raw text: gate probabilities near 0 or 1 (*anchors*) serve as
+pseudo-labels, and the value of a signal is counted among them. It adds to the log-odds of a word
 
     ⅓ log P(value | entity) / P(value | other)
 
-a third, because there are three views and they share most of what they know. An encoder that was
-trained on the same text is no view of its own, and cannot tell which words are common in general,
-so neither is repetition: case is then alone, and its log ratio counts whole.
+The factor is a third because the three signals share most of their information. If the encoder was
+trained on the same text, common words are unknown and repetition is no signal: then case is the
+only one beside the gate, and its log ratio counts fully.
 """
 
 from dataclasses import dataclass
@@ -20,46 +19,59 @@ from numpy.typing import NDArray
 from thresher.entities.finding.signals import Flags, WordSignals
 from thresher.entities.priors.casing import Casing
 
-SURELY, SURELY_NOT = 0.85, 0.03  # gates above and below are anchors
-LEAST_ANCHORS = 30
-_VIEWS = 3
+MIN_ENTITY_GATE, MAX_OTHER_GATE = 0.85, 0.03  # gates beyond these are anchors
+MIN_ANCHORS = 30
+_SIGNALS = 3
 
 Scores = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class SignalWeights:
-    """What each observation adds to a word's log-odds of being an entity."""
+    """What each value of a signal adds to the log-odds that a word is part of an entity."""
 
     capital: float = 0.0
     lower: float = 0.0
     repeated: float = 0.0
 
     @classmethod
-    def estimate(cls, gate: Scores, seen: WordSignals) -> "SignalWeights":
-        """From gates and observations of raw text. Views that the anchors cannot judge get 0."""
-        cased = seen.possible & (seen.casing != Casing.SILENT)
-        capital = seen.casing == Casing.CAPITAL
-        of_case = _log_ratio(gate, capital, among=cased), _log_ratio(gate, ~capital, among=cased)
-        if seen.repeated is None:
-            return cls(*of_case)
-        repeated = _log_ratio(gate, seen.repeated, among=seen.possible)
-        return cls(*(ratio / _VIEWS for ratio in (*of_case, repeated)))
+    def estimate(cls, gate_scores: Scores, signals: WordSignals) -> "SignalWeights":
+        """Estimate the weights from the gates and signals of raw text.
 
-    def combine(self, gate: Scores, seen: WordSignals) -> Scores:
-        """The probability that each word belongs to an entity, all views taken together."""
-        odds = np.log(np.clip(gate, 1e-6, 1 - 1e-6)) - np.log1p(-np.clip(gate, 1e-6, 1 - 1e-6))
-        odds += np.where(seen.casing == Casing.CAPITAL, self.capital, 0.0)
-        odds += np.where(seen.casing == Casing.LOWER, self.lower, 0.0)
-        if seen.repeated is not None:
-            odds += np.where(seen.repeated, self.repeated, 0.0)
-        return np.where(seen.possible, 1 / (1 + np.exp(-odds)), 0.0).astype(np.float32)
+        A signal with too few anchors gets the weight 0.
+
+        gate_scores: (words,), P(open)
+        """
+        cased = signals.possible & (signals.casing != Casing.UNINFORMATIVE)
+        capital = signals.casing == Casing.CAPITAL
+        case_ratios = (
+            _log_ratio(gate_scores, capital, among=cased),
+            _log_ratio(gate_scores, ~capital, among=cased),
+        )
+        if signals.repeated is None:
+            return cls(*case_ratios)
+        repeated = _log_ratio(gate_scores, signals.repeated, among=signals.possible)
+        return cls(*(ratio / _SIGNALS for ratio in (*case_ratios, repeated)))
+
+    def combine(self, gate_scores: Scores, signals: WordSignals) -> Scores:
+        """Return the probability that each word is part of an entity, from all signals: (words,).
+
+        gate_scores: (words,), P(open)
+        """
+        clipped = np.clip(gate_scores, 1e-6, 1 - 1e-6)
+        odds = np.log(clipped) - np.log1p(-clipped)
+        odds += np.where(signals.casing == Casing.CAPITAL, self.capital, 0.0)
+        odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)
+        if signals.repeated is not None:
+            odds += np.where(signals.repeated, self.repeated, 0.0)
+        return np.where(signals.possible, 1 / (1 + np.exp(-odds)), 0.0).astype(np.float32)
 
 
-def _log_ratio(gate: Scores, value: Flags, *, among: Flags) -> float:
-    """log P(value | sure entity) / P(value | surely none), with add-one counts."""
-    entity, other = among & (gate >= SURELY), among & (gate <= SURELY_NOT)
-    if entity.sum() < LEAST_ANCHORS or other.sum() < LEAST_ANCHORS:
+def _log_ratio(gate_scores: Scores, value: Flags, *, among: Flags) -> float:
+    """Return log P(value | entity anchor) / P(value | other anchor), with add-one counts."""
+    entity = among & (gate_scores >= MIN_ENTITY_GATE)
+    other = among & (gate_scores <= MAX_OTHER_GATE)
+    if entity.sum() < MIN_ANCHORS or other.sum() < MIN_ANCHORS:
         return 0.0
     given_entity = (value[entity].sum() + 1) / (entity.sum() + 2)
     given_other = (value[other].sum() + 1) / (other.sum() + 2)

@@ -1,21 +1,21 @@
-"""What a language puts before and after its words, told by raw text alone.
+"""Prefixes and suffixes of a language, learned from the words of raw text.
 
-A string is a prefix if many words are another word with it in front: የኢትዮጵያ beside ኢትዮጵያ. Many
-means one in a hundred of all words; the words of a language with few endings have none.
+A string is a prefix if many words consist of it and another word: የኢትዮጵያ beside ኢትዮጵያ. Many
+means one in a hundred of all distinct words; a language with few endings has no affixes.
 """
 
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, field
 
-LONGEST = 3  # letters of an affix
-SHORTEST_STEM = 2
-PRODUCTIVE = 0.01  # of all words
+MAX_AFFIX_LENGTH = 3  # letters
+MIN_STEM_LENGTH = 2
+MIN_FREQUENCY = 0.01  # of all distinct words
 
 
 @dataclass(frozen=True)
 class Affixes:
-    """Prefixes and suffixes that are put on many words, and the words they were told from."""
+    """The frequent prefixes and suffixes of a set of words."""
 
     prefixes: frozenset[str]
     suffixes: frozenset[str]
@@ -23,44 +23,44 @@ class Affixes:
     _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def of(cls, words: Set[str]) -> "Affixes":
-        """The affixes of these different words, each in one case."""
+    def from_words(cls, words: Set[str]) -> "Affixes":
+        """Find the affixes of distinct, case-folded words."""
         before: Counter[str] = Counter()
         after: Counter[str] = Counter()
         for word in words:
-            for size in _sizes(word):
+            for size in _affix_lengths(word):
                 before[word[:size]] += word[size:] in words
                 after[word[-size:]] += word[:-size] in words
-        least = max(2, PRODUCTIVE * len(words))
+        min_count = max(2, MIN_FREQUENCY * len(words))
         return cls(
-            frozenset(affix for affix, times in before.items() if times >= least),
-            frozenset(affix for affix, times in after.items() if times >= least),
+            frozenset(affix for affix, count in before.items() if count >= min_count),
+            frozenset(affix for affix, count in after.items() if count >= min_count),
             words,
         )
 
     def stem(self, word: str) -> str:
-        """The word without its affixes, one after another, as long as a word is left.
+        """Return the word without its affixes, removed one by one while a known word remains.
 
-        A prefix is taken off before a suffix, a short one before a long one.
+        Prefixes are removed before suffixes, and short affixes before long ones.
         """
         if word not in self._stems:
-            rest = self._without_one(word)
+            rest = self._without_one_affix(word)
             self._stems[word] = word if rest is None else self.stem(rest)
         return self._stems[word]
 
     def with_stems(self, listed: Set[str]) -> frozenset[str]:
-        """A list of words, and every word whose stem is on it."""
+        """Return the listed words and every known word whose stem is listed."""
         return frozenset(listed) | {word for word in self.words if self.stem(word) in listed}
 
-    def _without_one(self, word: str) -> str | None:
-        for size in _sizes(word):
+    def _without_one_affix(self, word: str) -> str | None:
+        for size in _affix_lengths(word):
             if word[:size] in self.prefixes and word[size:] in self.words:
                 return word[size:]
-        for size in _sizes(word):
+        for size in _affix_lengths(word):
             if word[-size:] in self.suffixes and word[:-size] in self.words:
                 return word[:-size]
         return None
 
 
-def _sizes(word: str) -> range:
-    return range(1, min(LONGEST, len(word) - SHORTEST_STEM) + 1)
+def _affix_lengths(word: str) -> range:
+    return range(1, min(MAX_AFFIX_LENGTH, len(word) - MIN_STEM_LENGTH) + 1)

@@ -1,8 +1,10 @@
-"""What tells names in a script without capitals: evidence that needs no case and no label.
+"""Evidence for names in scripts without capitals, from raw text.
 
-Each kind of evidence gives every word a number, the higher the likelier an entity, NaN where it
-cannot tell. Several are put on one scale and averaged; of the words with letters, the share that
-is expected to be entities has the highest (`EvidencePrior`).
+Each kind of evidence gives every word a score, higher for likelier entities, and NaN where it does
+not apply. `EvidencePrior` brings several kinds to one scale and averages them; of the words that
+have a score, the expected fraction of entities has the highest ones.
+
+To add a kind of evidence, write a class with the method `scores` and register it in registry.py.
 """
 
 import math
@@ -15,100 +17,100 @@ import torch
 from numpy.typing import NDArray
 
 from thresher.entities.priors.affixes import Affixes
-from thresher.entities.priors.casing import has_letters, is_address
+from thresher.entities.priors.casing import is_word
 from thresher.entities.priors.word_statistics import PASSAGE
 from thresher.text.indexed_sentences import IndexedSentences
 
-Numbers = NDArray[np.float64]
+EvidenceScores = NDArray[np.float64]
 Sentences = Sequence[Sequence[str]]
-_FEW = 3.0  # other words of a frame that weigh as much as knowing nothing of it
+_SMOOTHING = 3.0  # pseudo-count of the overall mean in the mean of a context
 
 
 class Evidence(Protocol):
-    """Reads raw sentences, each a sequence of words."""
+    """Scores the words of raw sentences."""
 
-    def numbers(self, sentences: Sentences) -> Numbers:
-        """One number per word, NaN where there is nothing to go by: (words,)."""
+    def scores(self, sentences: Sentences) -> EvidenceScores:
+        """Return one score per word, NaN where the evidence does not apply: (words,)."""
         ...
 
 
 @dataclass(frozen=True)
 class Burstiness:
-    """How far the occurrences of a word keep together: names come in few texts, and again there.
+    """How strongly the occurrences of a word cluster: names occur repeatedly in few texts.
 
-    With n occurrences of a stem in d of D passages, it is log D(1 − e^{−n/D}) / d: of how many
-    passages it would be in if it fell anywhere (Poisson) to how many it is in. A language that
-    writes prepositions into the word hides that a name comes again: ከአዲስ after የአዲስ. So words are
-    counted by their stems.
+    With n occurrences of a stem in d of D passages, the score is log D(1 − e^{−n/D}) / d: the log
+    ratio of the passages expected if occurrences were spread at random (Poisson) to the actual
+    ones. Words are counted by their stems, because prefixed prepositions hide repetitions in some
+    languages: ከአዲስ after የአዲስ.
+
+    caseless_only: score only words of scripts without case
     """
 
     affixes: Affixes
-    caseless: bool = False
+    caseless_only: bool = False
 
     @classmethod
-    def of(cls, sentences: Sentences, *, caseless: bool = False) -> "Burstiness":
-        """With the affixes of the sentences' own words.
-
-        caseless: of words in scripts without case alone, where a text has others too
-        """
-        return cls(Affixes.of(frozenset(_folded(sentences, caseless).vocabulary) - {""}), caseless)
+    def from_sentences(cls, sentences: Sentences, *, caseless_only: bool = False) -> "Burstiness":
+        """Use the affixes of the words of these sentences."""
+        words = frozenset(_folded(sentences, caseless_only).vocabulary) - {""}
+        return cls(Affixes.from_words(words), caseless_only)
 
     def stems(self, sentences: Sentences) -> IndexedSentences:
-        """The stem of each word, empty for what is no word."""
-        return _folded(sentences, self.caseless).replace_words(self.affixes.stem)
+        """Replace each word by its stem, and everything that is not scored by ""."""
+        return _folded(sentences, self.caseless_only).replace_words(self.affixes.stem)
 
-    def numbers(self, sentences: Sentences) -> Numbers:
-        """The log ratio; NaN for signs, numbers and stems that come once."""
+    def scores(self, sentences: Sentences) -> EvidenceScores:
+        """Return the log ratio; NaN for punctuation, numbers and stems that occur once."""
         stems = self.stems(sentences)
         total = math.ceil(len(stems) / PASSAGE)
 
-        def of_stem(stem: str, count: int, passages: int) -> float:
+        def stem_score(stem: str, count: int, passages: int) -> float:
             if count < 2 or not stem:
                 return math.nan
             return math.log(total * -math.expm1(-count / total) / passages)
 
         counts, passages = stems.word_counts().tolist(), stems.passage_counts(PASSAGE).tolist()
-        known = np.array(list(map(of_stem, stems.vocabulary, counts, passages)), dtype=np.float64)
-        return known[stems.word_ids]
+        scores = list(map(stem_score, stems.vocabulary, counts, passages))
+        return np.array(scores, dtype=np.float64)[stems.word_ids]
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """How bursty the other words are that stand in the same places.
+    """How bursty other words are that occur in the same contexts.
 
-    A place is the word before (or after). Its number is the mean over the different other stems
-    seen there, pulled to the mean of all by three more; a word has the mean of both its places.
+    A context is the word before (or after). Its score is the mean burstiness of the distinct other
+    stems in that context, smoothed with three pseudo-counts of the overall mean; a word gets the
+    mean of its two contexts.
     """
 
-    within: Burstiness
+    burstiness: Burstiness
 
-    def numbers(self, sentences: Sentences) -> Numbers:
-        """The mean of both places; NaN for signs and numbers."""
-        own = self.within.numbers(sentences)
-        stems = self.within.stems(sentences)
+    def scores(self, sentences: Sentences) -> EvidenceScores:
+        """Return the mean score of both contexts; NaN for punctuation and numbers."""
+        burstiness = self.burstiness.scores(sentences)
+        stems = self.burstiness.stems(sentences)
         words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
         sentence = words.sentence_of_word()
-        inner = sentence[1:] == sentence[:-1]
-        before, after = np.full(
-            (2, len(sentence)), len(words.vocabulary)
-        )  # at the edge of a sentence
-        before[1:][inner] = words.word_ids[:-1][inner]
-        after[:-1][inner] = words.word_ids[1:][inner]
-        both = (_others_in_place(side, stems, own) for side in (before, after))
+        has_neighbour = sentence[1:] == sentence[:-1]
+        outside = len(words.vocabulary)  # the id of the context at the edge of a sentence
+        before, after = np.full((2, len(sentence)), outside)
+        before[1:][has_neighbour] = words.word_ids[:-1][has_neighbour]
+        after[:-1][has_neighbour] = words.word_ids[1:][has_neighbour]
+        both = (_mean_of_others(context, stems, burstiness) for context in (before, after))
         return np.where(stems.map_words(bool, np.bool_), sum(both) / 2, math.nan)
 
 
 @dataclass(frozen=True)
-class Surprise:
-    """How little a language model of the same text expects a word: (words,), nats.
+class SurprisalEvidence:
+    """The surprisal of each word under a language model of the same text.
 
-    surprisal: of every word of the sentences that it will be asked for
+    surprisal: (words,), in nats, of the sentences that will be scored
     """
 
     surprisal: NDArray[np.float32]
 
-    def numbers(self, sentences: Sentences) -> Numbers:
-        """The surprisal; NaN for signs and numbers."""
+    def scores(self, sentences: Sentences) -> EvidenceScores:
+        """Return the surprisal; NaN for punctuation and numbers."""
         words = _folded(sentences)
         if len(words.word_ids) != len(self.surprisal):
             raise ValueError(f"{len(self.surprisal)} surprisals for {len(words.word_ids)} words")
@@ -117,74 +119,73 @@ class Surprise:
 
 @dataclass(frozen=True)
 class EvidencePrior:
-    """The words with the most evidence are entities, the others are not.
+    """Gives the words with the most evidence the probability 1, and other scored words 0.
 
-    rate: which share of the words with evidence are entities; those without have no opinion
-    open: leave the highest without an opinion, where something surer tells of them
+    rate: the fraction of scored words that are entities
+    negatives_only: give the words with the most evidence no probability, because names are known
+        from a list
     """
 
     evidence: Sequence[Evidence]
     rate: float
-    open: bool = False
+    negatives_only: bool = False
 
-    def opinions(self, sentences: Sentences) -> NDArray[np.float32]:
-        """1 for the highest, 0 for the others, NaN for no opinion: (words,)."""
+    def probabilities(self, sentences: Sentences) -> NDArray[np.float32]:
+        """Return 1, 0, or NaN for words without a score: (words,)."""
         combined = self.combined(sentences)
-        told = ~np.isnan(combined)
-        opinions = np.where(told, 0.0, math.nan).astype(np.float32)
-        most = round(self.rate * told.sum())
-        if most:
-            known = combined[told]
-            least = max(np.sort(known)[-most], np.nextafter(np.median(known), math.inf))
-            opinions[told & (combined >= least)] = math.nan if self.open else 1.0
-        return opinions
+        scored = ~np.isnan(combined)
+        probabilities = np.where(scored, 0.0, math.nan).astype(np.float32)
+        entities = round(self.rate * scored.sum())
+        if entities:
+            scores = combined[scored]
+            min_score = max(np.sort(scores)[-entities], np.nextafter(np.median(scores), math.inf))
+            probabilities[scored & (combined >= min_score)] = (
+                math.nan if self.negatives_only else 1.0
+            )
+        return probabilities
 
-    def combined(self, sentences: Sentences) -> Numbers:
-        """The mean of the normal scores of all evidence there is of a word: (words,)."""
-        scores = np.stack([normal_scores(each.numbers(sentences)) for each in self.evidence])
-        told = ~np.isnan(scores)
-        sums = np.where(told, scores, 0.0).sum(0)
-        return np.where(told.any(0), sums / np.maximum(told.sum(0), 1), math.nan)
-
-
-def normal_scores(numbers: Numbers) -> Numbers:
-    """Φ⁻¹((rank − ½) / n), equal numbers at their mean rank; NaN stays: any scale becomes one."""
-    told = ~np.isnan(numbers)
-    values, place, times = np.unique(numbers[told], return_inverse=True, return_counts=True)
-    ranks = np.cumsum(times) - (times - 1) / 2
-    scores = torch.special.ndtri(torch.from_numpy((ranks - 0.5) / max(told.sum(), 1))).numpy()
-    placed = np.full(len(numbers), math.nan)
-    placed[told] = scores[place] if len(values) else []
-    return placed
+    def combined(self, sentences: Sentences) -> EvidenceScores:
+        """Return the mean of the normal scores of all evidence that applies to a word: (words,)."""
+        scores = np.stack([normal_scores(each.scores(sentences)) for each in self.evidence])
+        applies = ~np.isnan(scores)
+        sums = np.where(applies, scores, 0.0).sum(0)
+        return np.where(applies.any(0), sums / np.maximum(applies.sum(0), 1), math.nan)
 
 
-def _others_in_place(
-    place: NDArray[np.int64], stems: IndexedSentences, numbers: Numbers
-) -> Numbers:
-    """For each word, the mean number of the other stems in its place, pulled to that of all.
+def normal_scores(values: EvidenceScores) -> EvidenceScores:
+    """Return Φ⁻¹((rank − ½) / n), with the mean rank for ties; NaN stays NaN."""
+    known = ~np.isnan(values)
+    distinct, position, counts = np.unique(values[known], return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    quantiles = torch.special.ndtri(torch.from_numpy((ranks - 0.5) / max(known.sum(), 1))).numpy()
+    scores = np.full(len(values), math.nan)
+    scores[known] = quantiles[position] if len(distinct) else []
+    return scores
 
-    place: (words,)   numbers: (words,), the same wherever a stem comes
+
+def _mean_of_others(
+    context: NDArray[np.int64], stems: IndexedSentences, scores: EvidenceScores
+) -> EvidenceScores:
+    """Return for each word the smoothed mean score of the other stems in its context: (words,).
+
+    context: (words,), an id   scores: (words,), equal for all occurrences of a stem
     """
-    known = ~np.isnan(numbers)
-    everywhere = float(numbers[known].mean()) if known.any() else 0.0
-    pairs = place[known] * len(stems.vocabulary) + stems.word_ids[known]
-    first = np.sort(np.unique(pairs, return_index=True)[1])  # a stem counts once in a place
-    seen, places = place[known][first], place.max(initial=0) + 1
-    stems_there = np.bincount(seen, minlength=places)[place]
-    sums = np.bincount(seen, weights=numbers[known][first], minlength=places)[place]
-    others = sums - np.where(known, numbers, 0.0)
-    return (others + _FEW * everywhere) / (stems_there - known + _FEW)
+    known = ~np.isnan(scores)
+    overall_mean = float(scores[known].mean()) if known.any() else 0.0
+    pairs = context[known] * len(stems.vocabulary) + stems.word_ids[known]
+    first = np.sort(np.unique(pairs, return_index=True)[1])  # a stem counts once in a context
+    seen, contexts = context[known][first], context.max(initial=0) + 1
+    stem_counts = np.bincount(seen, minlength=contexts)[context]
+    sums = np.bincount(seen, weights=scores[known][first], minlength=contexts)[context]
+    others = sums - np.where(known, scores, 0.0)
+    return (others + _SMOOTHING * overall_mean) / (stem_counts - known + _SMOOTHING)
 
 
-def _folded(sentences: Sentences, caseless: bool = False) -> IndexedSentences:
-    """Every word in no case; signs, numbers, addresses and words with case as the empty word."""
+def _folded(sentences: Sentences, caseless_only: bool = False) -> IndexedSentences:
+    """Case-fold words; replace punctuation, numbers, addresses and excluded words by ""."""
 
     def folded(word: str) -> str:
-        left_out = caseless and word.upper() != word.lower()
-        return word.casefold() if _is_word(word) and not left_out else ""
+        excluded = caseless_only and word.upper() != word.lower()
+        return word.casefold() if is_word(word) and not excluded else ""
 
     return IndexedSentences.from_sentences(sentences).replace_words(folded)
-
-
-def _is_word(word: str) -> bool:
-    return has_letters(word) and not is_address(word)

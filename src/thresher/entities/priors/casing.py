@@ -1,4 +1,4 @@
-"""What the case of a word says, and where it says nothing."""
+"""The case of words, and where it tells whether a word is a name."""
 
 from collections.abc import Sequence
 from enum import IntEnum
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from thresher.text.indexed_sentences import IndexedSentences
 
-_REMEMBERED = 1 << 16  # words; of running text few are new
+_CACHE_SIZE = 1 << 16  # words; few words of running text are new
 _SENTENCE_STARTERS = frozenset('.!?:;"“”«»‘`…—') | {"``", "''", "...", "--"}
 _ADDRESS = regex.compile(
     r"@\w | (?:https?|ftp):// | www\. | [^\s@]+@[^\s@]+\.\w | &\#?\w+; | "
@@ -20,65 +20,70 @@ _ADDRESS = regex.compile(
 
 
 class Casing(IntEnum):
-    """What is seen of a word's case."""
+    """The case of a word, where the writer was free to choose it."""
 
-    SILENT = 0
-    """Grammar or style decides the case here, or the script has none."""
+    UNINFORMATIVE = 0
+    """Grammar or style decides the case here, or the script has no case."""
     LOWER = 1
     CAPITAL = 2
 
 
-def casing(words: Sequence[str]) -> list[Casing]:
-    """What each word's case says in a sentence: `casings` of that one."""
-    return list(map(Casing, casings(IndexedSentences.from_sentences([words])).tolist()))
+def casing_of_sentence(words: Sequence[str]) -> list[Casing]:
+    """Return the casing of each word of a sentence, as `casing_of_words` does."""
+    return list(map(Casing, casing_of_words(IndexedSentences.from_sentences([words])).tolist()))
 
 
-def casings(sentences: IndexedSentences) -> NDArray[np.int8]:
-    """What each word's case says in its sentence: (words,).
+def casing_of_words(sentences: IndexedSentences) -> NDArray[np.int8]:
+    """Return the `Casing` of each word: (words,).
 
-    Silent are: the first word of a sentence or after a colon or quotation mark; every word of a
-    headline (at least as many capitalised words as lower-case ones); words without cased letters;
-    addresses.
+    Uninformative are: the first word of a sentence or after a colon or quotation mark; every word
+    of a headline (at least as many capitalised words as lower-case ones); words without cased
+    letters; addresses.
     """
-    seen: NDArray[np.int8] = sentences.map_words(_own_casing, np.int8)
+    casing: NDArray[np.int8] = sentences.map_words(_casing_of_word, np.int8)
     sentence = sentences.sentence_of_word()
     capital, lower = (
-        np.bincount(sentence[seen == kind], minlength=len(sentences))
+        np.bincount(sentence[casing == kind], minlength=len(sentences))
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
-    headline = capital >= lower
+    is_headline = capital >= lower
     starters = sentences.map_words(_SENTENCE_STARTERS.__contains__, np.int32)
-    stretch = sentence + np.cumsum(starters, dtype=np.int32)  # another after each starter
-    cased = np.flatnonzero(seen)
-    first = np.diff(stretch[cased], prepend=-1) > 0
-    seen[cased[first]] = Casing.SILENT
-    seen[headline[sentence]] = Casing.SILENT
-    return seen
+    clause = sentence + np.cumsum(starters, dtype=np.int32)  # a starter begins a new clause
+    cased = np.flatnonzero(casing)
+    is_first = np.diff(clause[cased], prepend=-1) > 0
+    casing[cased[is_first]] = Casing.UNINFORMATIVE
+    casing[is_headline[sentence]] = Casing.UNINFORMATIVE
+    return casing
 
 
 def is_capitalised(word: str) -> bool:
-    """Whether any letter is a capital, as in "Paris", "NATO", "iPhone", "6PR"."""
-    return _own_casing(word) is Casing.CAPITAL
+    """Return True if any letter is a capital, as in "Paris", "NATO", "iPhone", "6PR"."""
+    return _casing_of_word(word) is Casing.CAPITAL
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_SIZE)
 def is_address(word: str) -> bool:
-    """Whether the word is a URL, an e-mail address, a user's handle or a character entity."""
-    # Nearly all words are letters or digits alone: asking that first is several times faster.
+    """Return True for a URL, an e-mail address, a user's handle or a character entity."""
+    # Nearly all words consist of letters or digits; checking that first is several times faster.
     return not word.isalnum() and _ADDRESS.match(word) is not None
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_CACHE_SIZE)
 def has_letters(word: str) -> bool:
-    """Whether there is any letter in the word."""
+    """Return True if any character is a letter."""
     return any(map(str.isalpha, word))
 
 
-@lru_cache(_REMEMBERED)
-def _own_casing(word: str) -> Casing:
-    """What is seen of a word's case by itself."""
+def is_word(word: str) -> bool:
+    """Return True if the word has letters and is no address: not punctuation, not a number."""
+    return has_letters(word) and not is_address(word)
+
+
+@lru_cache(_CACHE_SIZE)
+def _casing_of_word(word: str) -> Casing:
+    """Return the casing of a word regardless of its context."""
     if is_address(word):
-        return Casing.SILENT
+        return Casing.UNINFORMATIVE
     if word.lower() != word:
         return Casing.CAPITAL
-    return Casing.LOWER if word.upper() != word else Casing.SILENT
+    return Casing.LOWER if word.upper() != word else Casing.UNINFORMATIVE

@@ -1,7 +1,7 @@
-"""Dates, where they are to count as entities: told by their years, in any language.
+"""Find dates by their years, in any language.
 
-A number from 1500 to 2099 is a year nearly always, and years tell the rest: a word that often
-stands beside one is the name of a month or means "year", and a short number near one is a day.
+A number from 1500 to 2099 is nearly always a year. A word that is often next to a year is the name
+of a month or means "year", and a short number near a year is a day.
 """
 
 from collections import Counter
@@ -11,58 +11,63 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-EARLIEST, LATEST = 1500, 2099
-REACH = 3  # words from a day to its year
-OFTEN = 0.2  # of the occurrences of a word
-LEAST = 5  # occurrences beside a year
+FIRST_YEAR, LAST_YEAR = 1500, 2099
+MAX_DAY_DISTANCE = 3  # words from a day to its year
+MIN_FRACTION = 0.2  # of the occurrences of a date word are next to a year
+MIN_COUNT = 5  # occurrences next to a year
 
 
 def is_year(word: str) -> bool:
-    """Whether it is a number from 1500 to 2099, in the digits of any script."""
-    return len(word) == 4 and word.isdecimal() and EARLIEST <= int(word) <= LATEST
+    """Return True for a number from 1500 to 2099, in the digits of any script."""
+    return len(word) == 4 and word.isdecimal() and FIRST_YEAR <= int(word) <= LAST_YEAR
 
 
 def date_words(sentences: Sequence[Sequence[str]]) -> frozenset[str]:
-    """Words of letters, case-folded, of which a fifth of the occurrences stand beside a year."""
+    """Return the words, case-folded, a fifth of whose occurrences are next to a year."""
     count: Counter[str] = Counter()
     beside: Counter[str] = Counter()
     for words in sentences:
         folded = [word.casefold() for word in words]
         count.update(folded)
-        near = _near_a_year(words, reach=1)
+        near = _is_near_year(words, max_distance=1)
         beside.update(word for word, is_near in zip(folded, near, strict=True) if is_near)
     return frozenset(
         word
         for word, times in beside.items()
-        if times >= LEAST and times >= OFTEN * count[word] and word.isalpha()
+        if times >= MIN_COUNT and times >= MIN_FRACTION * count[word] and word.isalpha()
     )
 
 
 @dataclass(frozen=True)
 class DatePrior:
-    """Years, days near them and words of dates are entities; of others nothing is said."""
+    """Gives the parts of dates the probability 1: years, days near them and date words.
+
+    words: date words, case-folded
+    """
 
     words: Set[str]
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        """1 for a part of a date, NaN for any other word: (words,)."""
+    def probabilities(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
+        """Return 1 for a part of a date, NaN for other words: (words,)."""
         return np.fromiter(
             (
-                1.0 if self._is_part(word, near) else np.nan
+                1.0 if self._is_date_part(word, near) else np.nan
                 for words in sentences
-                for word, near in zip(words, _near_a_year(words, reach=REACH), strict=True)
+                for word, near in zip(
+                    words, _is_near_year(words, max_distance=MAX_DAY_DISTANCE), strict=True
+                )
             ),
             dtype=np.float32,
         )
 
-    def _is_part(self, word: str, near_a_year: bool) -> bool:
-        return is_year(word) or word.casefold() in self.words or (near_a_year and _is_day(word))
+    def _is_date_part(self, word: str, near_year: bool) -> bool:
+        return is_year(word) or word.casefold() in self.words or (near_year and _is_day(word))
 
 
-def _near_a_year(words: Sequence[str], *, reach: int) -> Iterator[bool]:
-    """For each word, whether another within so many words of it is a year."""
+def _is_near_year(words: Sequence[str], *, max_distance: int) -> Iterator[bool]:
+    """Yield for each word whether another word within `max_distance` words is a year."""
     years = [i for i, word in enumerate(words) if is_year(word)]
-    return (any(0 < abs(i - year) <= reach for year in years) for i in range(len(words)))
+    return (any(0 < abs(i - year) <= max_distance for year in years) for i in range(len(words)))
 
 
 def _is_day(word: str) -> bool:

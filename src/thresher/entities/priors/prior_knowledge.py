@@ -1,50 +1,44 @@
-"""What is believed of words before any is read."""
+"""What is known about words before training: priors, word lists and expected rates."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.priors.caseless_evidence import (
-    Burstiness,
-    Contexts,
-    Evidence,
-    EvidencePrior,
-    Surprise,
-)
+from thresher.entities.choices import PriorName
+from thresher.entities.priors.caseless_evidence import EvidencePrior
 from thresher.entities.priors.dates import DatePrior, date_words
-from thresher.entities.priors.scripts import Writing
+from thresher.entities.priors.registry import EVIDENCE, PRIORS, PriorInputs, PriorRates
+from thresher.entities.priors.scripts import ScriptProfile
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 from thresher.entities.priors.word_priors import (
-    CasingPrior,
     ExpectationPrior,
     LetterlessPrior,
     Prior,
-    RarityPrior,
-    RepetitionPrior,
+    Probabilities,
     WordListPrior,
-    first_opinion,
+    first_probability,
 )
 from thresher.entities.priors.word_statistics import WordStatistics
-from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
+from thresher.validation import require_choice
 
-EVIDENCE = ("burstiness", "contexts", "surprisal")
-PRIORS = ("casing", "repetition", "rarity", *EVIDENCE, "none")
+Sentences = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorKnowledge:
-    """What is believed of words before any is read; all of it may be changed or left out.
+    """Prior knowledge about words; every part has a default and can be left out.
 
-    priors: which readings of raw text to use, the first with an opinion deciding; burstiness,
-    contexts and surprisal are taken together. By default those that fit how the text is written
-    names, not_names: words known to be entities, and known not to be, in any case; a name is a
-    name even if it is on both lists
-    dates: whether dates are entities too; their words are told by the years beside them
-    rates, selected: stated expectations, P(entity | feature) and the overall rate
-    surprisal: (words,) of the text to learn from, where it is one of the priors
+    priors: names from `PriorName`, in order; for each word the first that gives a probability is
+        used. Burstiness, contexts and surprisal are combined into one. By default those that fit
+        the script of the text
+    names, not_names: words that are entities, and words that are not, in any case; a word on both
+        lists is a name
+    dates: whether dates are entities, too; their words are found by the years next to them
+    rates, selected: expected rates, P(entity | feature) and the overall rate of entity words
+    surprisal: (words,), of the training text, for the prior of that name
     """
 
     priors: Sequence[str] = ()
@@ -57,84 +51,87 @@ class PriorKnowledge:
 
     def __post_init__(self) -> None:
         for name in self.priors:
-            if name not in PRIORS:
-                raise InputError(f"unknown prior {name!r}; choose from {', '.join(PRIORS)}")
-        if "surprisal" in self.priors and self.surprisal is None:
-            raise InputError("the prior 'surprisal' needs a causal language model to tell it")
-        names, others = map(_in_no_case, (self.names, self.not_names))
+            require_choice("priors", name, PriorName)
+        if PriorName.SURPRISAL in self.priors and self.surprisal is None:
+            raise InputError("the prior 'surprisal' needs a causal language model")
+        names, not_names = map(_case_folded, (self.names, self.not_names))
         object.__setattr__(self, "names", names)
-        object.__setattr__(self, "not_names", others - names)
+        object.__setattr__(self, "not_names", not_names - names)
 
     def with_default_priors(
-        self, sentences: Sequence[Sequence[str]], *, common: Set[str] = frozenset()
+        self, sentences: Sentences, *, common_words: Set[str] = frozenset()
     ) -> "PriorKnowledge":
-        """The same with priors that fit how the sentences are written, if none were named.
+        """Return this with the default priors for the script of the text, if none are chosen.
 
-        Repetition tells terms from plain words only where some are known to be `common` in general.
+        Repetition distinguishes technical terms from ordinary words only if the `common_words` of
+        the language are known, so without them it is left out.
         """
         if self.priors:
             return self
-        chosen = Writing.of(sentences).priors
-        return replace(self, priors=[name for name in chosen if common or name != "repetition"])
+        priors = ScriptProfile.from_sentences(sentences).default_priors
+        if not common_words:
+            priors = tuple(name for name in priors if name != PriorName.REPETITION)
+        return replace(self, priors=priors)
 
     def all_not_names(self, statistics: WordStatistics) -> frozenset[str]:
-        """Words known not to be names, and those that the text shows not to be."""
+        """Return the words known not to be names, and those that the text shows not to be."""
         return self.not_names | statistics.never_names() - self.names
 
-    def date_words(self, sentences: Sequence[Sequence[str]]) -> frozenset[str] | None:
-        """Words of dates in these sentences; None where dates are no entities."""
+    def date_words(self, sentences: Sentences) -> frozenset[str] | None:
+        """Return the words of dates in these sentences; None if dates are not entities."""
         return date_words(sentences) if self.dates else None
 
     @property
-    def names_alone(self) -> bool:
-        """Whether only known names are held to be entities, of which they are but some."""
-        expected = self.rates or self.selected is not None
-        told = expected or not self.priors or set(self.priors) - set(EVIDENCE)
-        return bool(self.names) and not told
+    def only_names_are_positive(self) -> bool:
+        """True if the listed names are the only words with a probability above 0."""
+        has_rates = self.rates or self.selected is not None
+        has_others = has_rates or not self.priors or set(self.priors) - set(EVIDENCE)
+        return bool(self.names) and not has_others
 
-    def opinions(
-        self,
-        sentences: Sequence[Sequence[str]],
-        statistics: WordStatistics,
-        settings: EntitySettings,
-    ) -> NDArray[np.float32]:
-        """The prior probability of each word, NaN for no opinion."""
-        of_dates = self.date_words(sentences)
-        burstiness = self._burstiness(sentences)
-        names = self.names if burstiness is None else burstiness.affixes.with_stems(self.names)
-        chain: list[Prior] = [
-            *([] if of_dates is None else [DatePrior(of_dates)]),
-            LetterlessPrior(),
-            WordListPrior(names, 1.0),
-            WordListPrior(self.all_not_names(statistics), 0.0),
-        ]
+    def prior_probabilities(
+        self, sentences: Sentences, statistics: WordStatistics, rates: PriorRates
+    ) -> Probabilities:
+        """Return the prior probability of each word, NaN where no prior gives one: (words,)."""
+        inputs = PriorInputs(
+            sentences,
+            statistics,
+            rates,
+            surprisal=self.surprisal,
+            caseless_only=PriorName.CASING in self.priors,
+        )
+        priors = [*self._priors_from_lists(inputs), *self._chosen_priors(inputs)]
+        return first_probability(priors, sentences)
+
+    def _priors_from_lists(self, inputs: PriorInputs) -> Iterator[Prior]:
+        """Yield the priors of dates, word lists and expected rates."""
+        words_of_dates = self.date_words(inputs.sentences)
+        if words_of_dates is not None:
+            yield DatePrior(words_of_dates)
+        yield LetterlessPrior()
+        names = self.names
+        if self._evidence_names:
+            names = inputs.burstiness.affixes.with_stems(names)
+        yield WordListPrior(names, 1.0)
+        yield WordListPrior(self.all_not_names(inputs.statistics), 0.0)
         if self.rates or self.selected is not None:
-            chain.append(ExpectationPrior(statistics, self.rates, self.selected))
-        readings: dict[str, Prior] = {
-            "casing": CasingPrior(statistics),
-            "repetition": RepetitionPrior(statistics, settings.repeated_rate),
-            "rarity": RarityPrior(statistics, settings.rare_rate),
-        }
-        if burstiness is not None:
-            evidence = EvidencePrior(
-                self._evidence(burstiness), settings.bursty_rate, open=bool(self.names)
-            )
-            readings |= dict.fromkeys(EVIDENCE, evidence)
-        chain += [readings[name] for name in self.priors if name != "none"]
-        return first_opinion(chain, sentences)
+            yield ExpectationPrior(inputs.statistics, self.rates, self.selected)
 
-    def _burstiness(self, sentences: Sequence[Sequence[str]]) -> Burstiness | None:
-        """What all evidence starts from, if there is to be any; capitals tell of cased words."""
-        if not set(self.priors) & set(EVIDENCE):
-            return None
-        return Burstiness.of(sentences, caseless="casing" in self.priors)
+    def _chosen_priors(self, inputs: PriorInputs) -> Iterator[Prior]:
+        """Yield the priors that were chosen by name, with all evidence as one prior."""
+        for name in map(PriorName, self.priors):
+            if name in PRIORS:
+                yield PRIORS[name](inputs)
+            elif name in self._evidence_names[:1]:
+                evidence = [EVIDENCE[each](inputs) for each in self._evidence_names]
+                yield EvidencePrior(
+                    evidence, inputs.rates.bursty_rate, negatives_only=bool(self.names)
+                )
 
-    def _evidence(self, burstiness: Burstiness) -> list[Evidence]:
-        kinds: dict[str, Evidence] = {"burstiness": burstiness, "contexts": Contexts(burstiness)}
-        if self.surprisal is not None:
-            kinds["surprisal"] = Surprise(self.surprisal)
-        return [kinds[name] for name in dict.fromkeys(self.priors) if name in kinds]
+    @property
+    def _evidence_names(self) -> list[PriorName]:
+        """The chosen kinds of evidence, without duplicates."""
+        return [PriorName(name) for name in dict.fromkeys(self.priors) if name in EVIDENCE]
 
 
-def _in_no_case(words: Iterable[str]) -> frozenset[str]:
+def _case_folded(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.casefold() for word in words)

@@ -1,4 +1,4 @@
-"""In what script a text is written, and whether capitals tell anything in it."""
+"""Detect the scripts of a text and whether it uses capitals; choose priors accordingly."""
 
 import unicodedata
 from collections import Counter
@@ -9,20 +9,22 @@ from typing import Self
 
 import numpy as np
 
+from thresher.entities.choices import PriorName
 from thresher.entities.priors.casing import is_capitalised
 from thresher.text.indexed_sentences import IndexedSentences
 
-MIXED = 0.05  # of the letters: fewer of another script are names and quotations
+MIN_FRACTION = 0.05  # of the letters; less of another script are names and quotations
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
-FEW_CAPITALS = 0.005  # of the words: fewer are accidents
+MIN_CAPITALS = 0.005  # of the words; fewer are accidental
 
 
 @dataclass(frozen=True)
-class Writing:
-    """The share of each script in the letters, the largest first; and how much has case.
+class ScriptProfile:
+    """The scripts of a text and its use of case.
 
-    caseless: the share of letters that are neither capital nor small
-    capitals: the share of words that have a capital
+    scripts: the fraction of letters in each script, the largest first
+    caseless: the fraction of letters without case
+    capitals: the fraction of words that have a capital
     """
 
     scripts: dict[str, float]
@@ -30,8 +32,8 @@ class Writing:
     capitals: float
 
     @classmethod
-    def of(cls, sentences: Sequence[Sequence[str]]) -> Self:
-        """How these sentences are written."""
+    def from_sentences(cls, sentences: Sequence[Sequence[str]]) -> Self:
+        """Count letters by script and case."""
         words = IndexedSentences.from_sentences(sentences)
         letters: Counter[str] = Counter()
         for word, times in zip(words.vocabulary, words.word_counts().tolist(), strict=True):
@@ -48,35 +50,35 @@ class Writing:
         )
 
     @property
-    def priors(self) -> tuple[str, ...]:
-        """What to go by: capitals where there are any, else what keeps together; both if mixed."""
-        if self.capitals < FEW_CAPITALS:
-            return ("burstiness",)
-        with_case = ("repetition", "casing")
-        return with_case if self.caseless < MIXED else ("burstiness", *with_case)
+    def default_priors(self) -> tuple[PriorName, ...]:
+        """The priors for this text: casing where there are capitals, else burstiness, or both."""
+        if self.capitals < MIN_CAPITALS:
+            return (PriorName.BURSTINESS,)
+        with_case = (PriorName.REPETITION, PriorName.CASING)
+        return with_case if self.caseless < MIN_FRACTION else (PriorName.BURSTINESS, *with_case)
 
     @property
     def is_mixed(self) -> bool:
-        """Whether some of the text is in a script with case, and some in one without."""
-        return MIXED <= self.caseless <= 1 - MIXED
+        """True if the text mixes scripts with and without case."""
+        return MIN_FRACTION <= self.caseless <= 1 - MIN_FRACTION
 
     @property
     def is_unspaced(self) -> bool:
-        """Whether some of the text is in a script that puts no space between words."""
-        return sum(self.scripts.get(name, 0.0) for name in _UNSPACED) >= MIXED
+        """True if part of the text is in a script without spaces between words."""
+        return sum(self.scripts.get(name, 0.0) for name in _UNSPACED) >= MIN_FRACTION
 
     def __str__(self) -> str:
-        """Such as "Ethiopic script, no capitals"."""
-        large = {name: share for name, share in self.scripts.items() if share >= MIXED}
-        names = [f"{name} {share:.0%}" if len(large) > 1 else name for name, share in large.items()]
+        """Return a description such as "Ethiopic script, no capitals"."""
+        large = {name: part for name, part in self.scripts.items() if part >= MIN_FRACTION}
+        names = [f"{name} {part:.0%}" if len(large) > 1 else name for name, part in large.items()]
         script = f"{' and '.join(names)} script" + ("s" if len(large) > 1 else "")
-        capitals = "no capitals" if self.capitals < FEW_CAPITALS else "capitals"
+        capitals = "no capitals" if self.capitals < MIN_CAPITALS else "capitals"
         return f"{script}, {capitals}" if names else "no letters"
 
 
 @lru_cache(maxsize=1 << 12)
 def _script(letter: str) -> str:
-    """The first word of a letter's Unicode name is its script, or nearly so."""
+    """Return the first word of the letter's Unicode name, which is nearly always its script."""
     name = unicodedata.name(letter, "").partition(" ")[0]
     return "Han" if name == "CJK" else name.capitalize() or "Unnamed"
 

@@ -1,8 +1,8 @@
-"""Words that English capitalises without their being names.
+"""English words that are capitalised although they are not names.
 
-Closed classes of English, listed without a look at any annotated text. The calendar, the eras,
-the halves of a day and the time zones are those of Unicode CLDR for English; the forms of address
-are a list of our own. A finder without any list: `PriorKnowledge(not_names=frozenset())`.
+These are closed word classes, collected without annotated text. The calendar, eras, times of day
+and time zones are those of Unicode CLDR for English; the titles are our own list. To train a finder
+without these lists, use `PriorKnowledge(not_names=frozenset())`.
 """
 
 CALENDAR = frozenset(

@@ -1,7 +1,12 @@
-"""Priors: from raw sentences, for each word the probability that it is an entity, or no opinion.
+"""Priors: for each word of raw sentences the probability that it is part of an entity.
 
-A prior returns one number per word, in order; NaN is "no opinion". The first prior of a sequence
-that has an opinion of a word decides (`first_opinion`).
+A prior returns one number per word; NaN means that it gives no probability. Priors are tried in
+order: for each word the first one that gives a probability is used (`first_probability`).
+
+To add a prior that users can choose by name:
+1. write a class with the method `probabilities` (see `Prior`), here or in a module of its own;
+2. add its name to `PriorName` in entities/choices.py;
+3. add one line to `PRIORS` in registry.py that builds it.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -12,62 +17,81 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher.entities.priors.casing import Casing, casings, has_letters, is_address, is_capitalised
-from thresher.entities.priors.word_statistics import WordStatistics, repeated
+from thresher.entities.choices import WordFeature
+from thresher.entities.priors.casing import (
+    Casing,
+    casing_of_words,
+    has_letters,
+    is_capitalised,
+    is_word,
+)
+from thresher.entities.priors.word_statistics import WordStatistics, is_repeated_nearby
 from thresher.maths.expectations import maximum_entropy
 from thresher.text.indexed_sentences import IndexedSentences
+from thresher.validation import require_choice
 
-Opinions = NDArray[np.float32]
-NO_OPINION = float("nan")
-RARE = 3  # times in a text
+Sentences = Sequence[Sequence[str]]
+Probabilities = NDArray[np.float32]
+UNKNOWN = float("nan")
+MAX_RARE_COUNT = 3  # occurrences of a rare word in the text
 
 
 class Prior(Protocol):
-    """Reads raw sentences, each a sequence of words."""
+    """Gives the words of raw sentences a probability of being part of an entity."""
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """One probability per word, NaN for no opinion: (words,)."""
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return one probability per word, NaN where the prior gives none: (words,)."""
         ...
+
+
+def first_probability(priors: Sequence[Prior], sentences: Sentences) -> Probabilities:
+    """Return for each word the probability of the first prior that gives one: (words,)."""
+    indexed = IndexedSentences.from_sentences(sentences)
+    probabilities = np.full(len(indexed.word_ids), UNKNOWN, dtype=np.float32)
+    for prior in priors:
+        unknown = np.isnan(probabilities)
+        probabilities[unknown] = prior.probabilities(indexed)[unknown]
+    return probabilities
 
 
 @dataclass(frozen=True)
 class CasingPrior:
-    """A word is likely an entity if it is capitalised where grammar does not force it.
+    """A word is likely an entity if it is capitalised where grammar does not require it.
 
-    Where its case says nothing, its own rate of capitals elsewhere in the text speaks for it, if
-    it was seen there three times. A lower-case word that is mostly capitalised elsewhere is left
-    open: hasty writers drop capitals.
+    Where case is uninformative, the probability is the rate of capitals of the same word elsewhere
+    in the text, if it occurred there at least three times. A lower-case word that is mostly
+    capitalised elsewhere gets no probability, since some writers drop capitals.
     """
 
     statistics: WordStatistics
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """1 for a capital, 0 for none, the word's own rate where its case says nothing."""
-        numbered = IndexedSentences.from_sentences(sentences)
-        each = (self._opinion(word, seen) for seen in Casing for word in numbered.vocabulary)
-        opinions = np.fromiter(each, np.float32).reshape(len(Casing), len(numbered.vocabulary))
-        return opinions[casings(numbered), numbered.word_ids]
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return 1 for a capital, 0 for lower case, the word's rate where case is uninformative."""
+        indexed = IndexedSentences.from_sentences(sentences)
+        values = (self._probability(word, case) for case in Casing for word in indexed.vocabulary)
+        table = np.fromiter(values, np.float32).reshape(len(Casing), len(indexed.vocabulary))
+        return table[casing_of_words(indexed), indexed.word_ids]
 
-    def _opinion(self, word: str, seen: Casing) -> float:
-        if seen is Casing.CAPITAL:
+    def _probability(self, word: str, casing: Casing) -> float:
+        if casing is Casing.CAPITAL:
             return 1.0
         rate = self.statistics.capital_rate(word.casefold())
-        if seen is Casing.LOWER:
-            return NO_OPINION if rate is not None and rate > 0.5 else 0.0
-        return NO_OPINION if rate is None else rate
+        if casing is Casing.LOWER:
+            return UNKNOWN if rate is not None and rate > 0.5 else 0.0
+        return UNKNOWN if rate is None else rate
 
 
 @dataclass(frozen=True)
 class WordListPrior:
-    """Words known beforehand: those of the list get `rate`, of the others nothing is said."""
+    """Gives the words of a list, case-folded, one probability, and no probability to others."""
 
     words: Set[str]
-    rate: float
+    probability: float
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """`rate` for a word of the list, in any case."""
-        return _of_each(
-            sentences, lambda word: self.rate if word.casefold() in self.words else NO_OPINION
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return the probability for a word of the list, in any case."""
+        return _map_words(
+            sentences, lambda word: self.probability if word.casefold() in self.words else UNKNOWN
         )
 
 
@@ -75,17 +99,17 @@ class WordListPrior:
 class LetterlessPrior:
     """Punctuation, numbers and addresses are not entities."""
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """0 for a word without letters and for an address."""
-        return _of_each(
-            sentences,
-            lambda word: NO_OPINION if has_letters(word) and not is_address(word) else 0.0,
-        )
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return 0 for a word without letters and for an address."""
+        return _map_words(sentences, lambda word: UNKNOWN if is_word(word) else 0.0)
 
 
 @dataclass(frozen=True)
 class RepetitionPrior:
-    """A word in lower case that is rare in general and comes again nearby may be a term."""
+    """A lower-case word that is rare in general and repeated nearby may be a technical term.
+
+    rate: the probability of such a word
+    """
 
     statistics: WordStatistics
     rate: float
@@ -94,39 +118,39 @@ class RepetitionPrior:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ordinary", self.statistics.ordinary_words())
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """`rate` for a bursty word without a capital."""
-        numbered = IndexedSentences.from_sentences(sentences)
-        opinions = _of_each(
-            numbered, lambda word: NO_OPINION if is_capitalised(word) else self.rate
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return `rate` for a bursty word without a capital."""
+        indexed = IndexedSentences.from_sentences(sentences)
+        probabilities = _map_words(
+            indexed, lambda word: UNKNOWN if is_capitalised(word) else self.rate
         )
-        opinions[~repeated(numbered, self._ordinary)] = NO_OPINION
-        return opinions
+        probabilities[~is_repeated_nearby(indexed, self._ordinary)] = UNKNOWN
+        return probabilities
 
 
 @dataclass(frozen=True)
 class RarityPrior:
-    """Words seen at most three times in the text get `rate`; all others 0."""
+    """Gives words that occur at most three times in the text one probability, and others 0.
+
+    rate: the probability of a rare word
+    """
 
     statistics: WordStatistics
     rate: float
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """`rate` for a rare word with letters."""
-        return _of_each(
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return `rate` for a rare word with letters, 0 for others."""
+        return _map_words(
             sentences, lambda word: self.rate if _is_rare(word, self.statistics) else 0.0
         )
 
 
-FEATURES = ("capitalised", "lower", "rare", "repeated")
-
-
 @dataclass(frozen=True)
 class ExpectationPrior:
-    """Stated rates, met by the distribution of largest entropy.
+    """The maximum-entropy distribution with the expected rates.
 
-    rates: P(entity | feature) for some of "capitalised", "lower", "rare", "repeated"
-    selected: the overall rate of entity words, if one is stated
+    rates: P(entity | feature) for some of the features in `WordFeature`
+    selected: the overall rate of entity words, if known
     """
 
     statistics: WordStatistics
@@ -134,42 +158,34 @@ class ExpectationPrior:
     selected: float | None = None
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.rates) - set(FEATURES))
-        if unknown:
-            raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
+        for name in sorted(self.rates):
+            require_choice("rates", name, WordFeature)
 
-    def opinions(self, sentences: Sequence[Sequence[str]]) -> Opinions:
-        """The maximum-entropy probability of each word."""
-        features = _features(IndexedSentences.from_sentences(sentences), self.statistics)
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return the maximum-entropy probability of each word."""
+        features = _word_features(IndexedSentences.from_sentences(sentences), self.statistics)
         solution = maximum_entropy(features, self.rates, overall=self.selected)
         return solution.probability.numpy().astype(np.float32)
 
 
-def first_opinion(priors: Sequence[Prior], sentences: Sequence[Sequence[str]]) -> Opinions:
-    """The opinion of the first prior that has one, for each word."""
-    numbered = IndexedSentences.from_sentences(sentences)
-    opinions = np.full(len(numbered.word_ids), NO_OPINION, dtype=np.float32)
-    for prior in priors:
-        silent = np.isnan(opinions)
-        opinions[silent] = prior.opinions(numbered)[silent]
-    return opinions
-
-
-def _features(sentences: IndexedSentences, statistics: WordStatistics) -> dict[str, torch.Tensor]:
-    seen = casings(sentences)
+def _word_features(
+    sentences: IndexedSentences, statistics: WordStatistics
+) -> dict[str, torch.Tensor]:
+    """Return for each feature whether each word has it: (words,)."""
+    casing = casing_of_words(sentences)
     columns = {
-        "capitalised": seen == Casing.CAPITAL,
-        "lower": seen == Casing.LOWER,
-        "rare": sentences.map_words(lambda word: _is_rare(word, statistics), np.bool_),
-        "repeated": repeated(sentences, statistics.ordinary_words()),
+        WordFeature.CAPITALISED: casing == Casing.CAPITAL,
+        WordFeature.LOWER: casing == Casing.LOWER,
+        WordFeature.RARE: sentences.map_words(lambda word: _is_rare(word, statistics), np.bool_),
+        WordFeature.REPEATED: is_repeated_nearby(sentences, statistics.ordinary_words()),
     }
     return {name: torch.from_numpy(column) for name, column in columns.items()}
 
 
 def _is_rare(word: str, statistics: WordStatistics) -> bool:
-    return has_letters(word) and statistics.count[word.casefold()] <= RARE
+    return has_letters(word) and statistics.count[word.casefold()] <= MAX_RARE_COUNT
 
 
-def _of_each(sentences: Sequence[Sequence[str]], opinion: Callable[[str], float]) -> Opinions:
-    """The opinion of each word, where that is all it depends on."""
-    return IndexedSentences.from_sentences(sentences).map_words(opinion, np.float32)
+def _map_words(sentences: Sentences, probability: Callable[[str], float]) -> Probabilities:
+    """Return the probability of each word where it depends on the word alone: (words,)."""
+    return IndexedSentences.from_sentences(sentences).map_words(probability, np.float32)

@@ -1,4 +1,4 @@
-"""What raw text says about each word: how often it comes, where, and in what case."""
+"""Statistics of words in raw text: how often they occur, where, and in which case."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
@@ -8,21 +8,28 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.priors.casing import Casing, casings, has_letters, is_address
+from thresher.entities.priors.casing import (
+    Casing,
+    casing_of_words,
+    has_letters,
+    is_address,
+    is_word,
+)
 from thresher.text.indexed_sentences import IndexedSentences
 
-PASSAGE = 20  # sentences
-_NEARBY = PASSAGE // 2
+PASSAGE = 20  # sentences that count as one passage
+_MAX_DISTANCE = PASSAGE // 2
 
 
 @dataclass
 class WordStatistics:
     """Counts of case-folded words over raw sentences.
 
-    count: running words   passages: in how many passages of 20 sentences a word occurs
-    cased: occurrences where case says something   capitals: those of them with a capital
-    before_address: occurrences just before a URL or a user's handle
-    common: words known to be common in general, whatever this text says
+    count: occurrences   passages: passages of 20 sentences that contain the word
+    cased: occurrences where case is informative   capitals: those of them with a capital
+    before_address: occurrences directly before a URL or a user's handle
+    total_passages: passages that contain any word
+    common_words: words that are common in the language, whatever this text says
     """
 
     count: Counter[str] = field(default_factory=Counter)
@@ -31,61 +38,63 @@ class WordStatistics:
     capitals: Counter[str] = field(default_factory=Counter)
     before_address: Counter[str] = field(default_factory=Counter)
     total_passages: int = 0
-    common: Set[str] = frozenset()
+    common_words: Set[str] = frozenset()
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], *, common: Set[str] = frozenset()) -> Self:
-        """The counts of these sentences."""
-        numbered = IndexedSentences.from_sentences(sentences)
-        seen = casings(numbered)
-        folded = numbered.replace_words(str.casefold)
+    def from_sentences(
+        cls, sentences: Iterable[Sequence[str]], *, common_words: Set[str] = frozenset()
+    ) -> Self:
+        """Count the words of sentences."""
+        indexed = IndexedSentences.from_sentences(sentences)
+        casing = casing_of_words(indexed)
+        folded = indexed.replace_words(str.casefold)
 
-        def counted(counts: NDArray[np.int64]) -> Counter[str]:
-            times = zip(folded.vocabulary, counts.tolist(), strict=True)
-            return Counter({word: number for word, number in times if number})
+        def as_counter(counts: NDArray[np.int64]) -> Counter[str]:
+            pairs = zip(folded.vocabulary, counts.tolist(), strict=True)
+            return Counter({word: count for word, count in pairs if count})
 
         return cls(
-            count=counted(folded.word_counts()),
-            passages=counted(folded.passage_counts(PASSAGE)),
-            cased=counted(folded.word_counts(seen != Casing.SILENT)),
-            capitals=counted(folded.word_counts(seen == Casing.CAPITAL)),
-            before_address=counted(folded.word_counts(_before_addresses(folded))),
+            count=as_counter(folded.word_counts()),
+            passages=as_counter(folded.passage_counts(PASSAGE)),
+            cased=as_counter(folded.word_counts(casing != Casing.UNINFORMATIVE)),
+            capitals=as_counter(folded.word_counts(casing == Casing.CAPITAL)),
+            before_address=as_counter(folded.word_counts(_is_before_address(folded))),
             total_passages=_passages_with_words(folded),
-            common=common,
+            common_words=common_words,
         )
 
-    def capital_rate(self, word: str, *, least: int = 3) -> float | None:
-        """How often the word is capitalised where it need not be; None if seen too rarely."""
+    def capital_rate(self, word: str, *, min_count: int = 3) -> float | None:
+        """Return how often the word is capitalised where case is informative.
+
+        None if there are fewer than `min_count` such occurrences.
+        """
         cased = self.cased[word]
-        return self.capitals[word] / cased if cased >= least else None
+        return self.capitals[word] / cased if cased >= min_count else None
 
     def ordinary_words(self) -> frozenset[str]:
-        """Words that come everywhere, do not come again once they have come, or are common.
+        """Return the words that are widespread, not repeated where they occur, or common.
 
-        A word that is none of these is *bursty*: rare in general, and repeated where it occurs.
-        Names and technical terms are; it needs no capitals to be seen. Numbers, signs and
-        addresses are no words and are left out.
+        Other words are *bursty*: rare in general, but repeated where they occur, as names and
+        technical terms are. Numbers, punctuation and addresses are not included.
         """
-        often = self.total_passages / 25
-        here = (
+        widespread = self.total_passages / 25
+        in_text = (
             word
             for word, passages in self.passages.items()
-            if passages >= 3 and (passages > often or self.count[word] < 2 * passages)
+            if passages >= 3 and (passages > widespread or self.count[word] < 2 * passages)
         )
-        return frozenset(
-            word for word in (*here, *self.common) if has_letters(word) and not is_address(word)
-        )
+        return frozenset(filter(is_word, (*in_text, *self.common_words)))
 
     def never_names(self) -> frozenset[str]:
-        """Words that capitals are no sign of a name for, told by where they come.
+        """Return the words that may be capitalised but are not names, judged by their use.
 
-        Words that mostly introduce an address are markup ("RT @user"); a letter with a capital in
-        a quarter of all passages is grammar ("I").
+        Words that mostly occur before an address are markup ("RT @user"); a single letter that is
+        capitalised in a quarter of all passages is grammar ("I").
         """
         markup = (
             word
-            for word, times in self.before_address.items()
-            if times >= 3 and 2 * times > self.count[word]
+            for word, count in self.before_address.items()
+            if count >= 3 and 2 * count > self.count[word]
         )
         grammar = (
             word
@@ -97,31 +106,35 @@ class WordStatistics:
         return frozenset(word for word in (*markup, *grammar) if has_letters(word))
 
 
-def repeated(
-    sentences: Sequence[Sequence[str]], ordinary: Set[str], *, texts: Sequence[int] | None = None
+def is_repeated_nearby(
+    sentences: Sequence[Sequence[str]],
+    ordinary: Set[str],
+    *,
+    text_lengths: Sequence[int] | None = None,
 ) -> NDArray[np.bool_]:
-    """For each word of the sentences in turn: is it out of the ordinary, and again nearby?
+    """Return for each word whether it is not ordinary and occurs again within ten sentences.
 
-    texts: how many sentences each text has, if there are several; nearby is in the same one
+    text_lengths: the number of sentences of each text; repetitions count within a text only. By
+        default all sentences are one text
     """
     folded = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
-    place = np.flatnonzero(
+    index = np.flatnonzero(
         folded.map_words(lambda word: word not in ordinary and has_letters(word), np.bool_)
     )
-    place = place[np.argsort(folded.word_ids[place], kind="stable")]  # a word's places together
-    number, sentence = folded.word_ids[place], folded.sentence_of_word()[place]
-    near = (number[1:] == number[:-1]) & (sentence[1:] - sentence[:-1] <= _NEARBY)
-    if texts is not None and len(texts) > 1:
-        text = np.repeat(np.arange(len(texts)), texts)[sentence]
+    index = index[np.argsort(folded.word_ids[index], kind="stable")]  # group by word
+    word, sentence = folded.word_ids[index], folded.sentence_of_word()[index]
+    near = (word[1:] == word[:-1]) & (sentence[1:] - sentence[:-1] <= _MAX_DISTANCE)
+    if text_lengths is not None and len(text_lengths) > 1:
+        text = np.repeat(np.arange(len(text_lengths)), text_lengths)[sentence]
         near &= text[1:] == text[:-1]
-    found = np.zeros(len(folded.word_ids), dtype=np.bool_)
-    found[place[1:][near]] = True
-    found[place[:-1][near]] = True
-    return found
+    repeated = np.zeros(len(folded.word_ids), dtype=np.bool_)
+    repeated[index[1:][near]] = True
+    repeated[index[:-1][near]] = True
+    return repeated
 
 
-def _before_addresses(sentences: IndexedSentences) -> NDArray[np.bool_]:
-    """Whether the next word of the same sentence is an address: (words,)."""
+def _is_before_address(sentences: IndexedSentences) -> NDArray[np.bool_]:
+    """Return for each word whether the next word of its sentence is an address: (words,)."""
     found = np.zeros(len(sentences.word_ids), dtype=np.bool_)
     sentence = sentences.sentence_of_word()
     addresses = sentences.map_words(is_address, np.bool_)

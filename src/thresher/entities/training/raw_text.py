@@ -45,8 +45,8 @@ class RawText:
 
         Without common words repetition is no signal, as any noun may be repeated.
         """
-        prior_knowledge = prior_knowledge.with_default_priors(sentences, common=common)
-        statistics = WordStatistics.of(sentences, common=common)
+        prior_knowledge = prior_knowledge.with_default_priors(sentences, common_words=common)
+        statistics = WordStatistics.from_sentences(sentences, common_words=common)
         tells = common or "repetition" in prior_knowledge.priors
         ordinary = statistics.ordinary_words() if tells else None
         dates = prior_knowledge.date_words(sentences)
@@ -54,12 +54,14 @@ class RawText:
         return cls(
             sentences=sentences,
             statistics=statistics,
-            prior=prior_knowledge.opinions(sentences, statistics, settings),
+            prior=prior_knowledge.prior_probabilities(sentences, statistics, settings),
             ordinary=ordinary,
             not_names=not_names,
             dates=dates,
-            seen=SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates)(sentences),
-            rate=settings.bursty_rate if prior_knowledge.names_alone else None,
+            seen=SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates).extract(
+                sentences
+            ),
+            rate=settings.bursty_rate if prior_knowledge.only_names_are_positive else None,
         )
 
     def judge(self) -> NDArray[np.float32]:
@@ -69,4 +71,4 @@ class RawText:
         """
         if (self.prior > 0.5).any():
             return self.prior
-        return CasingPrior(self.statistics).opinions(self.sentences)
+        return CasingPrior(self.statistics).probabilities(self.sentences)

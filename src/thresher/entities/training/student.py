@@ -44,7 +44,7 @@ def distilled(
         student = Student.new(encoder, settings, form=model.selector.form)
         teach(student, sentences, gates, settings, after_step=lambda: count(1))
         student = student.as_saved()
-    seen = model.observer(sentences)
+    seen = model.signal_extractor.extract(sentences)
     own = _gates(student, sentences)
     head = CalibratedSelector.calibrate(
         student.selector, own, sentences, seen, not_names=model.not_names
