@@ -1,4 +1,4 @@
-"""Freed memory goes back to the system."""
+"""Freed memory is returned to the operating system."""
 
 import platform
 import subprocess
@@ -7,11 +7,11 @@ import sys
 import pytest
 
 from thresher.bulk import memory
-from thresher.bulk.memory import EVERY, FreedMemory
+from thresher.bulk.memory import TRIM_INTERVAL, MemoryTrimmer
 
 HOLES = """
 import ctypes
-from thresher.bulk.memory import FreedMemory
+from thresher.bulk.memory import MemoryTrimmer
 
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
@@ -29,34 +29,39 @@ full = resident()
 for block in blocks[: count - 1]:  # the last one stays, so that the heap cannot shrink from its end
     libc.free(block)
 kept = resident()
-FreedMemory().give_back()
+MemoryTrimmer().trim()
 print(full - kept, full - resident(), size * count)
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="this is about glibc's malloc")
-def test_memory_between_blocks_in_use_is_given_back():
+def test_memory_between_blocks_in_use_is_returned():
     ran = subprocess.run(
         [sys.executable, "-c", HOLES], capture_output=True, text=True, check=True, timeout=60
     )
     by_free, in_all, freed = map(int, ran.stdout.split())
-    assert by_free < 0.2 * freed, "malloc gave it back by itself: this shows nothing"
+    assert by_free < 0.2 * freed, "malloc returned it without a call: the test shows nothing"
     assert in_all > 0.8 * freed
 
 
-def test_it_is_given_back_no_more_than_once_in_a_while(monkeypatch):
+def test_memory_is_returned_at_most_once_per_interval(monkeypatch):
     now, calls = [100.0], []
     monkeypatch.setattr(memory.time, "monotonic", lambda: now[0])
-    freed = FreedMemory()
-    freed._trim = calls.append
-    for moment in (100.0, 100.0 + EVERY / 2, 100.0 + 1.1 * EVERY, 100.0 + 1.2 * EVERY):
+    freed = MemoryTrimmer()
+    freed._malloc_trim = calls.append
+    for moment in (
+        100.0,
+        100.0 + TRIM_INTERVAL / 2,
+        100.0 + 1.1 * TRIM_INTERVAL,
+        100.0 + 1.2 * TRIM_INTERVAL,
+    ):
         now[0] = moment
-        freed.give_back()
+        freed.trim()
     assert len(calls) == 2
 
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
-def test_where_the_library_has_no_such_thing_nothing_is_asked_of_it(monkeypatch, error):
+def test_without_malloc_trim_nothing_is_done(monkeypatch, error):
     asked = []
 
     def refuse(name):
@@ -64,7 +69,7 @@ def test_where_the_library_has_no_such_thing_nothing_is_asked_of_it(monkeypatch,
         raise error
 
     monkeypatch.setattr(memory.ctypes, "CDLL", refuse)
-    freed = FreedMemory()
-    freed.give_back()
+    freed = MemoryTrimmer()
+    freed.trim()
     assert asked == [None]
-    assert freed._next == 0
+    assert freed._next_time == 0

@@ -1,4 +1,4 @@
-"""Runs over blocks: rows keep their columns, bad ones are told, and what is done stays done."""
+"""Bulk runs: rows keep their columns, problems are reported, and runs can be resumed."""
 
 import gzip
 import json
@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from thresher.bulk import blocks as plan
-from thresher.bulk.blocks import planned
-from thresher.bulk.filesystems import find_places, names_under, read_whole, write_whole
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk import blocks as block_planning
+from thresher.bulk.blocks import plan_blocks
+from thresher.bulk.filesystems import find_files, list_files, read_file, write_file
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.run import BulkRun
 from thresher.errors import InputError
 
@@ -20,18 +20,18 @@ TEXT = "The letter that Magda wrote was sent to Oslo."
 
 @pytest.fixture(scope="module")
 def finder(small):
-    return ModelChoice(small, "cpu").load()
+    return FinderChoice(small, "cpu").load()
 
 
 @pytest.fixture
 def run(small, tmp_path):
-    return BulkRun(str(tmp_path / "out"), ModelChoice(small, "cpu"))
+    return BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu"))
 
 
 @pytest.fixture
 def records(tmp_path, monkeypatch):
     """A JSONL file of thirty records in several blocks, some of them bad."""
-    monkeypatch.setattr(plan, "BYTES", 500)
+    monkeypatch.setattr(block_planning, "MAX_BLOCK_BYTES", 500)
     lines = [json.dumps({"id": i, "text": f"{TEXT} {i}", "deep": {"a": [i]}}) for i in range(30)]
     lines[11:11] = ["{oops", "[1]", json.dumps({"id": -1}), json.dumps({"id": -2, "text": 5})]
     path = tmp_path / "records.jsonl"
@@ -40,14 +40,16 @@ def records(tmp_path, monkeypatch):
 
 
 def found_in(folder):
-    parts = [name for name in names_under(folder) if "/part-" in name]
-    return [json.loads(line) for name in parts for line in read_whole(name).splitlines()]
+    parts = [name for name in list_files(folder) if "/part-" in name]
+    return [json.loads(line) for name in parts for line in read_file(name).splitlines()]
 
 
-def test_rows_keep_their_columns_and_bad_ones_are_told_with_their_place(run, finder, records):
-    blocks = planned([records])
+def test_rows_keep_their_columns_and_bad_ones_are_reported_with_their_location(
+    run, finder, records
+):
+    blocks = plan_blocks([records])
     assert len(blocks) > 5
-    done = [run.do(finder, block) for block in run.begin(blocks)]
+    done = [run.process(finder, block) for block in run.start(blocks)]
     rows = found_in(run.folder)
     assert [each["id"] for each in rows if each["id"] >= 0] == list(range(30))
     assert [each["spans"] for each in rows if each["id"] < 0] == [None, None]
@@ -59,7 +61,7 @@ def test_rows_keep_their_columns_and_bad_ones_are_told_with_their_place(run, fin
             ]
     problems = [problem for each in done for problem in each.problems]
     assert len(problems) == sum(each.bad for each in done) == 4
-    content = read_whole(records)
+    content = read_file(records)
     for problem, start in zip(
         problems, [b"{oops", b"[1]", b'{"id": -1}', b'{"id": -2'], strict=True
     ):
@@ -67,55 +69,57 @@ def test_rows_keep_their_columns_and_bad_ones_are_told_with_their_place(run, fin
         assert content[int(place.removeprefix(f"{records} byte ")) :].startswith(start)
 
 
-def test_a_run_that_was_stopped_anywhere_goes_on_and_no_row_is_lost_or_twice(
+def test_a_stopped_run_resumes_without_losing_or_duplicating_rows(
     run, finder, records, monkeypatch
 ):
     """It is stopped after every file it writes, again and again."""
-    blocks = planned([records])
+    blocks = plan_blocks([records])
     written = []
 
     def stopped(name, content):
-        write_whole(name, content)
+        write_file(name, content)
         written.append(name)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.bulk.run.write_whole", stopped)
+        patch.setattr("thresher.bulk.run.write_file", stopped)
         while True:
             try:
-                if not (todo := run.begin(blocks)):
+                if not (todo := run.start(blocks)):
                     break
-                run.do(finder, todo[len(written) % len(todo)])
+                run.process(finder, todo[len(written) % len(todo)])
             except KeyboardInterrupt:
-                with monkeypatch.context() as whole:  # a part alone does not make a block done
-                    whole.setattr("thresher.bulk.run.write_whole", write_whole)
+                with (
+                    monkeypatch.context() as whole
+                ):  # a block is not done if only its part was written
+                    whole.setattr("thresher.bulk.run.write_file", write_file)
                     if len(written) % 5 == 0:
-                        run.do(finder, run.begin(blocks)[0])
-    manifest = run.conclude()
+                        run.process(finder, run.start(blocks)[0])
+    manifest = run.write_manifest()
     assert sorted(each["id"] for each in found_in(run.folder)) == [-2, -1, *range(30)]
     assert manifest["rows"] == 32
     assert manifest["bad"] == 4
     assert [part["block"] for part in manifest["parts"]] == list(range(len(blocks)))
-    assert json.loads(read_whole(f"{run.folder}/manifest.json")) == manifest
+    assert json.loads(read_file(f"{run.folder}/manifest.json")) == manifest
 
 
-def test_another_question_is_not_put_into_the_same_folder(run, records, small, tmp_path):
-    blocks = planned([records])
-    assert run.begin(blocks) == blocks
-    assert run.begin(blocks) == blocks
-    exact = replace(run, model=replace(run.model, exact=True))
-    for other in (replace(run, threshold=0.2), replace(run, form="parquet"), exact):
-        with pytest.raises(InputError, match="holds what another command, or other input, found"):
-            other.begin(blocks)
+def test_a_run_with_other_settings_is_rejected(run, records, small, tmp_path):
+    blocks = plan_blocks([records])
+    assert run.start(blocks) == blocks
+    assert run.start(blocks) == blocks
+    exact = replace(run, finder_choice=replace(run.finder_choice, exact=True))
+    for other in (replace(run, threshold=0.2), replace(run, format="parquet"), exact):
+        with pytest.raises(InputError, match="contains a run with other settings or other input"):
+            other.start(blocks)
     with (tmp_path / "records.jsonl").open("a", encoding="utf-8") as file:
         file.write("\n{}")
     with pytest.raises(InputError, match="choose another folder"):
-        run.begin(blocks)
+        run.start(blocks)
     with pytest.raises(InputError, match="is not empty; choose another folder"):
-        replace(run, folder=str(tmp_path)).begin(blocks)
-    gone = replace(run, folder=str(tmp_path / "new"), model=ModelChoice(tmp_path / "none"))
+        replace(run, folder=str(tmp_path)).start(blocks)
+    gone = replace(run, folder=str(tmp_path / "new"), finder_choice=FinderChoice(tmp_path / "none"))
     with pytest.raises(InputError, match="none is not a model"):
-        gone.begin(blocks)
+        gone.start(blocks)
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
@@ -129,9 +133,9 @@ def test_parquet_keeps_its_own_columns(run, finder, tmp_path, form):
         }
     )
     parquet.write_table(table, path)
-    run = replace(run, text="body", form=form)
-    [block] = run.begin(planned([str(path)]))
-    done = run.do(finder, block)
+    run = replace(run, text_field="body", format=form)
+    [block] = run.start(plan_blocks([str(path)]))
+    done = run.process(finder, block)
     assert done.problems == (f"{path} row 2: column 'body' is not a string",)
     if form == "parquet":
         found = parquet.read_table(f"{run.folder}/part-00000.parquet")
@@ -152,14 +156,14 @@ def test_parquet_keeps_its_own_columns(run, finder, tmp_path, form):
     ]
 
 
-def test_lines_and_records_become_parquet_too(run, finder, tmp_path):
+def test_lines_and_records_can_be_written_as_parquet(run, finder, tmp_path):
     (tmp_path / "a.txt").write_bytes(f"{TEXT}\n\nThe child.\n".encode() + b"bad \xff byte\n")
     (tmp_path / "b.jsonl").write_text(
         '{"text": "a", "n": 1}\n{"text": "b", "late": [2]}\n', encoding="utf-8"
     )
-    run = replace(run, form="parquet")
-    sources = find_places([str(tmp_path / "*.*")])
-    done = [run.do(finder, block) for block in run.begin(planned(sources))]
+    run = replace(run, format="parquet")
+    sources = find_files([str(tmp_path / "*.*")])
+    done = [run.process(finder, block) for block in run.start(plan_blocks(sources))]
     assert "byte 58: not valid UTF-8" in done[0].problems[0]
     lines, records = (parquet.read_table(f"{run.folder}/part-0000{i}.parquet") for i in (0, 1))
     assert lines["text"].to_pylist() == [TEXT, "The child.", "bad \ufffd byte"]
@@ -171,38 +175,38 @@ def test_lines_and_records_become_parquet_too(run, finder, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "reason"),
     [
         (["1", '"one"'], "Could not convert 'one' with type str"),
         (["{}", "{}"], "Cannot write struct type 'n' with no child field"),
         ([str(2**70), "1"], "int too large"),
     ],
 )
-def test_records_that_parquet_cannot_hold_are_told_and_jsonl_takes_them(
-    run, finder, tmp_path, values, told
+def test_records_that_parquet_cannot_store_are_reported_and_work_as_jsonl(
+    run, finder, tmp_path, values, reason
 ):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(f'{{"text": "a", "n": {each}}}\n' for each in values), encoding="utf-8")
-    blocks = planned([str(path)])
-    as_parquet = replace(run, form="parquet")
-    [block] = as_parquet.begin(blocks)
-    failed = as_parquet.do(finder, block).failed
-    assert failed.startswith(f"{path} byte 0 and what follows cannot be Parquet: ")
-    assert told in failed
-    assert as_parquet.begin(blocks) == blocks
-    assert replace(run, folder=f"{run.folder}-jsonl").do(finder, block).rows == 2
+    blocks = plan_blocks([str(path)])
+    as_parquet = replace(run, format="parquet")
+    [block] = as_parquet.start(blocks)
+    failed = as_parquet.process(finder, block).failed
+    assert failed.startswith(f"the rows from {path} byte 0 on cannot be written as Parquet: ")
+    assert reason in failed
+    assert as_parquet.start(blocks) == blocks
+    assert replace(run, folder=f"{run.folder}-jsonl").process(finder, block).rows == 2
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
-def test_half_a_surrogate_pair_becomes_a_question_mark_in_its_place(run, finder, tmp_path, form):
+def test_a_lone_surrogate_becomes_a_question_mark(run, finder, tmp_path, form):
     path = tmp_path / "a.jsonl"
     path.write_text(
         '{"text": "The letter \\uD83D was sent to Oslo.", "n": ["\\ud83d\\ude00"]}',
         encoding="utf-8",
     )
-    run = replace(run, form=form)
-    [block] = run.begin(planned([str(path)]))
-    done = run.do(finder, block)
+    run = replace(run, format=form)
+    [block] = run.start(plan_blocks([str(path)]))
+    done = run.process(finder, block)
     assert (done.rows, done.entities, done.problems) == (1, 1, ())
     name = f"{run.folder}/{done.file}"
     [row] = parquet.read_table(name).to_pylist() if form == "parquet" else found_in(run.folder)
@@ -210,47 +214,47 @@ def test_half_a_surrogate_pair_becomes_a_question_mark_in_its_place(run, finder,
     assert [(span["start"], span["text"]) for span in row["spans"]] == [(25, "Oslo")]
 
 
-def test_a_record_too_deep_to_read_is_told_and_the_rest_goes_on(run, finder, tmp_path):
+def test_a_record_nested_too_deeply_is_reported_and_skipped(run, finder, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": ' + "[" * 100_000 + '\n{"text": "a"}\n', encoding="utf-8")
-    [block] = run.begin(planned([str(path)]))
-    done = run.do(finder, block)
+    [block] = run.start(plan_blocks([str(path)]))
+    done = run.process(finder, block)
     assert (done.rows, done.bad) == (1, 1)
     assert done.problems[0].startswith(f"{path} byte 0: not JSON in UTF-8")
 
 
-def test_what_a_killed_process_left_behind_is_not_taken_for_a_note(run, finder, records):
-    blocks = planned([records])
-    for block in run.begin(blocks):
-        run.do(finder, block)
-    write_whole(f"{run.folder}/done/.00003.json.x7f2", b'{"bloc')
-    assert run.begin(blocks) == []
-    assert run.conclude()["rows"] == 32
+def test_temporary_files_of_a_killed_process_are_ignored(run, finder, records):
+    blocks = plan_blocks([records])
+    for block in run.start(blocks):
+        run.process(finder, block)
+    write_file(f"{run.folder}/done/.00003.json.x7f2", b'{"bloc')
+    assert run.start(blocks) == []
+    assert run.write_manifest()["rows"] == 32
 
 
-def test_a_block_that_cannot_be_read_is_told_and_not_done(run, finder, tmp_path):
+def test_an_unreadable_block_is_reported_and_not_done(run, finder, tmp_path):
     path = tmp_path / "a.jsonl.gz"
     for content in (b"\x1f\x8b\x08 nothing", gzip.compress(b"{}\n" * 99)[:-9], b"not packed"):
         path.write_bytes(content)
-        [block] = planned([str(path)])
-        assert run.do(finder, block).failed.startswith(f"cannot read {path}: ")
-    assert run.begin([block]) == [block]
+        [block] = plan_blocks([str(path)])
+        assert run.process(finder, block).failed.startswith(f"cannot read {path}: ")
+    assert run.start([block]) == [block]
 
 
-def test_a_parquet_file_that_was_spoilt_is_told(run, finder, tmp_path):
+def test_a_damaged_parquet_file_is_reported(run, finder, tmp_path):
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": [f"{TEXT} {i}" for i in range(99)]}), path)
     content = path.read_bytes()
     path.write_bytes(content[:4] + b"\xff" * 200 + content[204:])
-    [block] = planned([str(path)])
-    assert run.do(finder, block).failed.startswith(f"{path} is not a readable Parquet file: ")
+    [block] = plan_blocks([str(path)])
+    assert run.process(finder, block).failed.startswith(f"{path} is not a readable Parquet file: ")
     path.write_bytes(content[:-60] + b"\xff" * 40 + content[-20:])
     with pytest.raises(InputError, match="is not a readable Parquet file"):
-        planned([str(path)])
+        plan_blocks([str(path)])
 
 
-def test_a_row_that_stops_the_finder_is_told_and_the_rest_goes_on(run, records, finder):
-    class Nervous:
+def test_a_row_on_which_the_finder_fails_is_reported_and_skipped(run, records, finder):
+    class FailingFinder:
         def find(self, text, *, threshold=None):
             if text.endswith(" 17"):
                 raise ZeroDivisionError("why")
@@ -259,7 +263,9 @@ def test_a_row_that_stops_the_finder_is_told_and_the_rest_goes_on(run, records, 
         def find_all(self, texts, *, threshold=None):
             return (self.find(text) for text in texts)
 
-    blocks = planned([records])
-    problems = [each for block in run.begin(blocks) for each in run.do(Nervous(), block).problems]
+    blocks = plan_blocks([records])
+    problems = [
+        each for block in run.start(blocks) for each in run.process(FailingFinder(), block).problems
+    ]
     assert sum(each.endswith(": ZeroDivisionError: why") for each in problems) == 1
     assert [each["id"] for each in found_in(run.folder) if each["spans"] is None] == [-1, -2, 17]

@@ -1,4 +1,4 @@
-"""Chunks of documents, and workers that answer them in order or say why not."""
+"""Chunks of documents, and workers that process them in order and report errors."""
 
 import gc
 import os
@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.bulk import chunks as chunking
-from thresher.bulk.chunks import FindSpans, ReadWords, chunks
-from thresher.bulk.finder_choice import ModelChoice
-from thresher.bulk.memory import FreedMemory
-from thresher.bulk.workers import AHEAD, OneFinder, started
-from thresher.errors import InputError
+from thresher.bulk.chunks import FindSpans, ScoreWords, split_into_chunks
+from thresher.bulk.finder_choice import FinderChoice
+from thresher.bulk.memory import MemoryTrimmer
+from thresher.bulk.workers import CHUNKS_PER_WORKER, LocalFinder, start_workers
+from thresher.errors import InputError, WorkerError
 from thresher.text.corpus import Document
 
 
@@ -30,30 +30,30 @@ def split(number: int) -> Document:
     return Document.from_words("The child wrote to Rosa .".split(), source=f"s{number // 3}")
 
 
-def slow_and_numbered(finder, chunk):
-    """The later a chunk, the sooner it is done."""
+def slow_task(finder, chunk):
+    """Later chunks are done sooner."""
     time.sleep(0.2 / chunk[0].number)
     return os.getpid(), chunk[0].number
 
 
-def failing(finder, chunk):
+def failing_task(finder, chunk):
     raise InputError("this cannot be read") if chunk[0].number == 3 else KeyError("odd")
 
 
-def dying(finder, chunk):
+def dying_task(finder, chunk):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def objects_before_a_collection(finder, chunk):
+def collection_threshold(finder, chunk):
     return gc.get_threshold()[0]
 
 
-def times_given_back(finder, chunk):
-    """Which worker this is, and how often it has given memory back since it was first asked."""
-    if not hasattr(FreedMemory, "times"):
-        FreedMemory.times = []
-        FreedMemory.give_back = lambda self: self.times.append(self)
-    return os.getpid(), len(FreedMemory.times)
+def times_trimmed(finder, chunk):
+    """Return the worker's process, and how often it has trimmed memory since its first call."""
+    if not hasattr(MemoryTrimmer, "times"):
+        MemoryTrimmer.times = []
+        MemoryTrimmer.trim = lambda self: self.times.append(self)
+    return os.getpid(), len(MemoryTrimmer.times)
 
 
 def unloadable():
@@ -61,53 +61,56 @@ def unloadable():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 3)), max_size=40))
-def test_chunks_keep_every_document_in_order_and_mix_none(kinds):
+def test_chunks_keep_the_order_and_do_not_mix_split_files_with_others(kinds):
     documents = [
         Document.from_words(["a"], source=str(source)) if is_split else raw(source)
         for is_split, source in kinds
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunking, "CHARACTERS", 150)
-        patch.setattr(chunking, "TOGETHER", 2)
-        found = list(chunks(documents))
+        patch.setattr(chunking, "CHUNK_CHARACTERS", 150)
+        patch.setattr(chunking, "CHUNK_SENTENCES", 2)
+        found = list(split_into_chunks(documents))
     assert [each for chunk in found for each in chunk] == documents
     for chunk in found:
         assert len({(each.sentences is None) or each.source for each in chunk}) == 1
         assert len(chunk) <= 3
 
 
-def test_a_chunk_is_given_before_the_input_ends():
-    assert sum(len(each.text) for each in next(chunks(map(raw, count())))) >= chunking.CHARACTERS
+def test_a_chunk_is_yielded_before_the_input_ends():
+    assert (
+        sum(len(each.text) for each in next(split_into_chunks(map(raw, count()))))
+        >= chunking.CHUNK_CHARACTERS
+    )
 
 
 @pytest.fixture(scope="module")
 def pool(small):
-    with started(ModelChoice(small, "cpu").load, 2) as workers:
+    with start_workers(FinderChoice(small, "cpu").load, 2) as workers:
         yield workers
 
 
-@pytest.mark.parametrize("task", [FindSpans(), FindSpans(0.1), ReadWords()])
+@pytest.mark.parametrize("task", [FindSpans(), FindSpans(0.1), ScoreWords()])
 @pytest.mark.parametrize("document", [raw, split])
-def test_workers_find_what_one_finder_finds(pool, small, monkeypatch, task, document):
-    monkeypatch.setattr(chunking, "CHARACTERS", 500)
+def test_workers_find_the_same_as_a_local_finder(pool, small, monkeypatch, task, document):
+    monkeypatch.setattr(chunking, "CHUNK_CHARACTERS", 500)
     documents = [document(number) for number in range(40)]
-    alone = OneFinder(ModelChoice(small, "cpu").load())
-    expected = list(alone.each(task, chunks(documents)))
+    alone = LocalFinder(FinderChoice(small, "cpu").load())
+    expected = list(alone.map(task, split_into_chunks(documents)))
     assert len(expected) > 4
     assert any(expected[0][1])
-    found = list(pool.each(task, chunks(documents)))
+    found = list(pool.map(task, split_into_chunks(documents)))
     assert [chunk for chunk, _ in found] == [chunk for chunk, _ in expected]
     assert str(found) == str(expected)
 
 
-def test_answers_come_in_order_from_several_processes(pool):
+def test_results_of_several_processes_are_in_order(pool):
     documents = [[raw(number)] for number in range(1, 13)]
-    answers = [answer for _, answer in pool.each(slow_and_numbered, documents)]
+    answers = [answer for _, answer in pool.map(slow_task, documents)]
     assert [number for _, number in answers] == list(range(1, 13))
     assert len({process for process, _ in answers}) == 2
 
 
-def test_only_so_much_is_read_ahead(pool):
+def test_few_chunks_are_read_ahead(pool):
     taken = []
 
     def endless():
@@ -115,63 +118,67 @@ def test_only_so_much_is_read_ahead(pool):
             taken.append(number)
             yield [raw(number)]
 
-    answers = pool.each(slow_and_numbered, endless())
+    answers = pool.map(slow_task, endless())
     for answered in range(1, 6):
         next(answers)
-        assert len(taken) <= answered + 2 * AHEAD
+        assert len(taken) <= answered + 2 * CHUNKS_PER_WORKER
 
 
 @pytest.mark.parametrize(
-    ("number", "error", "told"),
-    [(3, InputError, "this cannot be read"), (4, RuntimeError, "in a worker: KeyError: 'odd'")],
+    ("number", "error", "message"),
+    [(3, InputError, "this cannot be read"), (4, WorkerError, "a worker failed: KeyError: 'odd'")],
 )
-def test_what_goes_wrong_in_a_worker_is_raised_here_and_the_worker_goes_on(
-    pool, number, error, told
-):
-    with pytest.raises(error, match=told):
-        list(pool.each(failing, [[raw(number)]]))
-    assert [each for _, (_, each) in pool.each(slow_and_numbered, [[raw(9)]])] == [9]
+def test_an_error_in_a_worker_is_raised_here_and_the_worker_continues(pool, number, error, message):
+    with pytest.raises(error, match=message):
+        list(pool.map(failing_task, [[raw(number)]]))
+    assert [each for _, (_, each) in pool.map(slow_task, [[raw(9)]])] == [9]
 
 
-def test_workers_look_for_cycles_seldom(pool):
-    [(_, objects)] = pool.each(objects_before_a_collection, [[raw(1)]])
+def test_workers_collect_garbage_rarely(pool):
+    [(_, objects)] = pool.map(collection_threshold, [[raw(1)]])
     assert objects == 100_000
 
 
-def test_a_worker_that_dies_is_told(small):
+def test_a_worker_that_dies_raises_a_worker_error(small):
     with (
-        pytest.raises(InputError, match=r"a worker ended unasked \(status -9\)"),
-        started(ModelChoice(small, "cpu").load, 1) as workers,
+        pytest.raises(WorkerError, match=r"a worker died \(status -9\), possibly out of memory"),
+        start_workers(FinderChoice(small, "cpu").load, 1) as workers,
     ):
-        list(workers.each(dying, [[raw(1)]]))
+        list(workers.map(dying_task, [[raw(1)]]))
 
 
-def test_a_model_that_cannot_be_loaded_is_told_before_any_work():
-    with pytest.raises(InputError, match="there is no model folder none"), started(unloadable, 1):
+def test_a_model_that_cannot_be_loaded_is_reported_at_the_start():
+    with (
+        pytest.raises(InputError, match="there is no model folder none"),
+        start_workers(unloadable, 1),
+    ):
         raise AssertionError("nothing is to be done")
-    with pytest.raises(InputError, match="workers must be at least 1; got 0"), started(print, 0):
+    with (
+        pytest.raises(InputError, match="`workers` must be at least 1, got 0"),
+        start_workers(print, 0),
+    ):
         raise AssertionError("nothing is to be done")
 
 
-def test_no_process_is_left_when_the_block_ends_in_the_middle(small):
+def test_no_process_is_left_when_the_block_ends_early(small):
     before = set(psutil.Process().children())
-    with started(ModelChoice(small, "cpu").load, 1) as workers:
-        next(workers.each(slow_and_numbered, [[raw(number)] for number in range(1, 9)]))
+    with start_workers(FinderChoice(small, "cpu").load, 1) as workers:
+        next(workers.map(slow_task, [[raw(number)] for number in range(1, 9)]))
         [worker] = set(psutil.Process().children()) - before
     assert not worker.is_running()
 
 
-def test_freed_memory_of_a_worker_goes_back_after_every_chunk(pool):
+def test_a_worker_trims_memory_after_every_chunk(pool):
     asked = [[raw(number)] for number in range(5)]
-    answers = [answer for _, answer in pool.each(times_given_back, asked)]
+    answers = [answer for _, answer in pool.map(times_trimmed, asked)]
     for worker in {worker for worker, _ in answers}:
         times = [each for process, each in answers if process == worker]
         assert times == list(range(len(times)))
 
 
-def test_freed_memory_goes_back_after_every_chunk(monkeypatch):
+def test_a_local_finder_trims_memory_after_every_chunk(monkeypatch):
     given_back = count()
-    monkeypatch.setattr(FreedMemory, "give_back", lambda _: next(given_back))
-    done = list(OneFinder(None).each(lambda _, chunk: chunk, ["a", "b"]))
+    monkeypatch.setattr(MemoryTrimmer, "trim", lambda _: next(given_back))
+    done = list(LocalFinder(None).map(lambda _, chunk: chunk, ["a", "b"]))
     assert done == [("a", "a"), ("b", "b")]
     assert next(given_back) == 2

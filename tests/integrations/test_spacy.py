@@ -1,4 +1,4 @@
-"""The pipe for spaCy: what it writes, where, and what is left of it after saving."""
+"""The spaCy component: what it writes, where, and that it can be saved."""
 
 import subprocess
 import sys
@@ -48,7 +48,7 @@ def test_entities_are_those_of_the_finder(nlp, finder, text):
 
 
 @pytest.mark.parametrize("batch_size", [1, 3, 100])
-def test_many_at_once_get_what_each_gets_alone(nlp, batch_size):
+def test_documents_in_a_batch_get_the_same_entities_as_alone(nlp, batch_size):
     together = nlp.pipe(TEXTS * 2, batch_size=batch_size)
     for text, doc in zip(TEXTS * 2, together, strict=True):
         alone = nlp(text)
@@ -58,7 +58,7 @@ def test_many_at_once_get_what_each_gets_alone(nlp, batch_size):
         )
 
 
-def test_documents_are_read_as_they_come(nlp):
+def test_a_stream_of_documents_is_processed_lazily(nlp):
     """The stream has no end."""
 
     def endless():
@@ -75,7 +75,7 @@ def test_an_entity_covers_every_token_it_touches(nlp, finder):
     assert [span.text for span in finder.find(text)] == ["Marie Curie"]
 
 
-def test_spans_get_a_key_of_their_own_and_leave_the_entities_alone(finder):
+def test_spans_can_be_written_to_a_key_instead_of_the_entities(finder):
     nlp = spacy.blank("en")
     nlp.add_pipe("thresher", config={"spans_key": "thresher", "label": "NAME", "threshold": 0.1})
     doc = nlp(TEXTS[0])
@@ -89,7 +89,7 @@ def test_spans_get_a_key_of_their_own_and_leave_the_entities_alone(finder):
 @pytest.mark.parametrize(
     ("overwrite", "left"), [(False, ["Curie moved", "Paris"]), (True, ["Marie Curie", "Paris"])]
 )
-def test_what_other_pipes_found_stays_unless_it_may_be_overwritten(overwrite, left):
+def test_entities_of_other_pipes_stay_unless_overwrite_is_set(overwrite, left):
     nlp = spacy.blank("en")
     ruler = nlp.add_pipe("entity_ruler")
     ruler.add_patterns([{"label": "X", "pattern": "Curie moved"}])
@@ -97,8 +97,8 @@ def test_what_other_pipes_found_stays_unless_it_may_be_overwritten(overwrite, le
     assert [span.text for span in nlp(TEXTS[0]).ents] == left
 
 
-def test_a_saved_pipeline_carries_its_model(finder, tmp_path):
-    """Though the folder that it was made from is gone."""
+def test_a_saved_pipeline_contains_its_model(finder, tmp_path):
+    """Even after the folder it was loaded from has been moved."""
     [head] = finder.model.heads
     least = finder.find(TEXTS[3])[-1].score
     strict = replace(finder.model, heads=(replace(head, threshold=least + 1e-3),))
@@ -125,7 +125,7 @@ def test_a_saved_pipeline_carries_its_model(finder, tmp_path):
 
 
 @pytest.mark.parametrize("key", [None, "thresher"])
-def test_documents_survive_a_docbin_scores_and_all(key):
+def test_entities_and_scores_are_kept_in_a_docbin(key):
     nlp = spacy.blank("en")
     nlp.add_pipe("thresher", config={"spans_key": key})
     stored = DocBin(docs=nlp.pipe(TEXTS), store_user_data=True).to_bytes()
@@ -156,19 +156,19 @@ def test_a_selector_can_be_chosen(finder, tmp_path):
     assert nlp(TEXTS[0]).ents == ()
 
 
-def test_a_threshold_out_of_range_is_told_when_the_pipe_is_made():
-    with pytest.raises(InputError, match=r"a threshold lies in \[0, 1\]; got 2"):
+def test_a_threshold_out_of_range_is_rejected_when_the_pipe_is_made():
+    with pytest.raises(InputError, match="`threshold` must be at least 0 and at most 1, got 2"):
         spacy.blank("en").add_pipe("thresher", config={"threshold": 2.0})
 
 
-def test_a_model_that_is_not_there_is_told(tmp_path):
+def test_a_missing_model_is_reported(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("thresher", config={"model": str(tmp_path / "none")})
     with pytest.raises(InputError, match="there is no model folder"):
         nlp("Oslo")
 
 
-def test_the_pipe_is_found_without_naming_its_package():
+def test_the_pipe_is_registered_by_its_entry_point():
     code = "import spacy; print(spacy.blank('en').add_pipe('thresher').label)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "ENT\n"

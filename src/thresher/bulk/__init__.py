@@ -1,1 +1,1 @@
-"""Many texts: in chunks, in several processes, in blocks that many machines share."""
+"""Find entities in many texts: in several processes, or on several machines."""

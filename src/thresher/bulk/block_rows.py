@@ -1,23 +1,24 @@
-"""The rows of a block with their own columns, and the same with what was found in them."""
+"""Read the rows of a block with all their columns, and write them with the spans found."""
 
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from io import BufferedReader, BytesIO
-from typing import Any
+from io import BytesIO
+from typing import IO, Any
 
 from thresher.bulk.blocks import Block
-from thresher.bulk.filesystems import opened_for_reading
+from thresher.bulk.filesystems import open_file
 from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
 from thresher.text.records import jsonl_records, line_records
 
-SPANS = "spans"
+SPANS = "spans"  # the column that is added
+_READ_SIZE = 1 << 20  # bytes read at a time to complete the last line of a block
 
-Found = list[list[Span] | None]
+SpansOfRows = list[list[Span] | None]  # None for a row without a text
 
 
 @dataclass
@@ -25,19 +26,20 @@ class Rows:
     """The rows of a block.
 
     columns: a pyarrow table, or a list of records
-    texts: one for each row; None where it has none   places: where each row is, for messages
-    problems: of rows without a text, and of what is no row at all
+    texts: the text of each row; None if it has none
+    locations: where each row was found, for messages
+    problems: one line for each row without a text and for each line that is not a row
     """
 
     columns: Any
     texts: list[str | None]
-    places: list[str]
+    locations: list[str]
     problems: list[str] = field(default_factory=list)
 
-    def to_parquet(self, found: Found) -> bytes:
-        """A Parquet file of the rows and a column of what was found in each.
+    def to_parquet(self, spans_of_rows: SpansOfRows) -> bytes:
+        """Return a Parquet file of the rows with a column of spans.
 
-        Records need not have the same fields, but what they have in a field must be of one type.
+        Records may have different fields, but the values of a field must have one type.
         """
         import pyarrow as pa  # noqa: PLC0415 (an extra)
         from pyarrow import parquet  # noqa: PLC0415 (an extra)
@@ -45,7 +47,7 @@ class Rows:
         span = pa.struct(
             [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("score", "f8")]
         )
-        spans = pa.array([_plain(each) for each in found], pa.list_(span))
+        spans = pa.array([_to_json(each) for each in spans_of_rows], pa.list_(span))
         file = BytesIO()
         try:
             table = _table(self.columns) if isinstance(self.columns, list) else self.columns
@@ -54,69 +56,71 @@ class Rows:
             parquet.write_table(table.append_column(SPANS, spans), file)
         except (pa.ArrowException, OverflowError) as error:
             raise InputError(
-                f"{self.places[0]} and what follows cannot be Parquet: {error}; "
-                "any records can be JSONL"
+                f"the rows from {self.locations[0]} on cannot be written as Parquet: {error}; "
+                "JSONL allows any records"
             ) from error
         return file.getvalue()
 
-    def to_jsonl(self, found: Found) -> bytes:
-        """A line for each row: its columns, and what was found in it."""
+    def to_jsonl(self, spans_of_rows: SpansOfRows) -> bytes:
+        """Return a JSONL file with the columns and spans of each row."""
         records = self.columns if isinstance(self.columns, list) else self.columns.to_pylist()
         lines = (
-            json.dumps({**record, SPANS: _plain(spans)}, ensure_ascii=False, default=str)
-            for record, spans in zip(records, found, strict=True)
+            json.dumps({**record, SPANS: _to_json(spans)}, ensure_ascii=False, default=str)
+            for record, spans in zip(records, spans_of_rows, strict=True)
         )
         return "".join(f"{line}\n" for line in lines).encode(errors="replace")
 
 
 def _table(records: list[dict[str, Any]]) -> Any:
-    """A pyarrow table of all the fields that any of the records has."""
+    """Return a pyarrow table of all fields that occur in the records."""
     import pyarrow as pa  # noqa: PLC0415 (an extra)
 
     names = dict.fromkeys(name for record in records for name in record)
     return pa.table({name: [record.get(name) for record in records] for name in names})
 
 
-def _plain(spans: list[Span] | None) -> list[dict[str, Any]] | None:
+def _to_json(spans: list[Span] | None) -> list[dict[str, Any]] | None:
     if spans is None:
         return None
     return [{"start": s.start, "end": s.end, "text": s.text, "score": s.score} for s in spans]
 
 
-def read_rows(block: Block, *, text: str) -> Rows:
-    """The rows of a block; `text` is the field or column that holds the text."""
-    if block.form == "parquet":
-        return _read_parquet(block, text)
-    return (_read_jsonl if block.form == "jsonl" else _read_lines)(block, text)
+def read_rows(block: Block, *, text_field: str) -> Rows:
+    """Read the rows of a block.
+
+    text_field: the field or column that contains the text; lines of text have none
+    """
+    if block.format == "parquet":
+        return _read_parquet(block, text_field)
+    return _read_jsonl(block, text_field) if block.format == "jsonl" else _read_lines(block)
 
 
-def _read_parquet(block: Block, text: str) -> Rows:
+def _read_parquet(block: Block, column: str) -> Rows:
     import pyarrow as pa  # noqa: PLC0415 (an extra)
 
     start, end = block.start, block.end or 0
     name = block.source
-    with opened_for_reading(name) as stream, open_parquet(stream, name=name) as file:
-        check_column(file, text, name=name)
+    with open_file(name) as stream, open_parquet(stream, name=name) as file:
+        check_column(file, column, name=name)
         batches = parquet_batches(file, start, end)
         table = pa.Table.from_batches(list(batches), file.schema_arrow)
-    values = table.column(text).to_pylist()
-    return _checked(
+    return _rows(
         table,
-        values,
+        table.column(column).to_pylist(),
         [f"{name} row {number}" for number in range(start + 1, end + 1)],
-        f"column {text!r} is not a string",
+        f"column {column!r} is not a string",
     )
 
 
-def _read_jsonl(block: Block, text: str) -> Rows:
+def _read_jsonl(block: Block, text_field: str) -> Rows:
     problems: list[str] = []
     lines = ((offset, _without_lone_surrogates(line)) for offset, line in _lines(block))
     records = list(jsonl_records(lines, name=block.source, unit="byte", on_problem=problems.append))
-    rows = _checked(
+    rows = _rows(
         [record.values for record in records],
-        [record.values.get(text) for record in records],
+        [record.values.get(text_field) for record in records],
         [record.location for record in records],
-        f"field {text!r} is missing or not a string",
+        f"field {text_field!r} is missing or not a string",
     )
     rows.problems[:0] = problems
     return rows
@@ -132,7 +136,7 @@ def _without_lone_surrogates(line: bytes) -> bytes:
         return line  # the reader of records reports it
 
 
-def _read_lines(block: Block, _text: str) -> Rows:
+def _read_lines(block: Block) -> Rows:
     problems: list[str] = []
     records = list(
         line_records(
@@ -152,31 +156,44 @@ def _read_lines(block: Block, _text: str) -> Rows:
     return Rows(columns, texts, [record.location for record in records], problems)
 
 
-def _checked(columns: Any, values: Sequence[Any], places: list[str], rule: str) -> Rows:
+def _rows(columns: Any, values: Sequence[Any], locations: list[str], problem: str) -> Rows:
+    """Return rows whose texts are those values that are strings; report the others."""
     texts = [value if isinstance(value, str) else None for value in values]
     problems = [
-        f"{place}: {rule}" for place, each in zip(places, texts, strict=True) if each is None
+        f"{location}: {problem}"
+        for location, text in zip(locations, texts, strict=True)
+        if text is None
     ]
-    return Rows(columns, texts, places, problems)
+    return Rows(columns, texts, locations, problems)
 
 
 def _lines(block: Block) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that begin in the block, each with the offset of its first byte."""
-    with opened_for_reading(block.source) as file:
-        stream = BufferedReader(gzip.GzipFile(fileobj=file) if block.end is None else file)
+    with open_file(block.source) as file:
         try:
-            yield from _lines_from(stream, block.start, block.end)
+            if block.end is None:
+                yield from _with_offsets(gzip.GzipFile(fileobj=file), 0)
+            else:
+                yield from _lines_between(file, block.start, block.end)
         except (OSError, EOFError, zlib.error) as error:
             raise InputError(f"cannot read {block.source}: {error}") from error
 
 
-def _lines_from(stream: BufferedReader, start: int, end: int | None) -> Iterator[tuple[int, bytes]]:
-    at = start
-    if at:
-        stream.seek(at - 1)
-        at += len(stream.readline()) - 1  # the rest of a line that began before, or its end
-    while end is None or at < end:
-        if not (line := stream.readline()):
-            return
-        yield at, line
-        at += len(line)
+def _lines_between(file: IO[bytes], start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    first = max(start - 1, 0)  # if this byte ends a line, the next line begins in the block
+    file.seek(first)
+    content = bytearray(file.read(end - first))
+    if start and b"\n" not in content:
+        return  # the block lies within one line
+    while content and not content.endswith(b"\n") and (more := file.read(_READ_SIZE)):
+        line_end = more.find(b"\n") + 1
+        content += more[: line_end or len(more)]
+    lines = BytesIO(content)
+    skipped = len(lines.readline()) if start else 0
+    yield from _with_offsets(lines, first + skipped)
+
+
+def _with_offsets(lines: Iterable[bytes], offset: int) -> Iterator[tuple[int, bytes]]:
+    for line in lines:
+        yield offset, line
+        offset += len(line)

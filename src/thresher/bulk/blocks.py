@@ -1,59 +1,78 @@
-"""Files cut into blocks of rows: what one process does at a time, and what is done or is not.
+"""Split files into blocks of rows; each block is processed and completed on its own.
 
-A row is a line of a text, a record of a JSONL file or a row of a Parquet file. A line belongs to
-the block in which its first byte lies, so a file is cut without being read.
+A row is a line of a text file, a record of a JSONL file or a row of a Parquet file. A line belongs
+to the block that contains its first byte, so a file is split without reading it.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from thresher.bulk.filesystems import opened_for_reading, size_of
+from thresher.bulk.filesystems import file_size, open_file
 from thresher.errors import InputError
 from thresher.text.parquet import open_parquet
 from thresher.text.sources import format_from_name
 
-FORMS = ("text", "jsonl", "parquet")
-BYTES = 2 << 20  # of a block, at most; of Parquet, unpacked
-ROWS = 20_000  # of a block of Parquet, at most
+FORMATS = ("text", "jsonl", "parquet")
+MAX_BLOCK_BYTES = 2 << 20  # uncompressed
+MAX_BLOCK_ROWS = 20_000  # of Parquet
 
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of a file that are read, and found in, together.
+    """Consecutive rows of a file that are read and processed together.
 
-    start, end: rows of a Parquet file; bytes of another, `end` None if it is packed and so whole
+    start, end: rows of a Parquet file, bytes of any other file; `end` is None for a compressed
+        file, which is always one block
     """
 
     number: int
     source: str
-    form: str
+    format: str
     start: int
     end: int | None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields with their names in plan.json."""
+        return {
+            "number": self.number,
+            "source": self.source,
+            "form": self.format,
+            "start": self.start,
+            "end": self.end,
+        }
 
-def planned(sources: Iterable[str], *, form: str | None = None) -> list[Block]:
-    """The blocks of all files, in order."""
-    bounds = [(source, *each) for source in sources for each in _cut(source, form)]
+
+def plan_blocks(sources: Iterable[str], *, format: str | None = None) -> list[Block]:  # noqa: A002
+    """Return the blocks of all files, in order.
+
+    format: of all files; by default it follows from each file's name
+    """
+    bounds = [(source, *each) for source in sources for each in _split(source, format)]
     return [Block(number, *each) for number, each in enumerate(bounds)]
 
 
-def _cut(source: str, given: str | None) -> Iterator[tuple[str, int, int | None]]:
-    form = given or format_from_name(source)
-    if form not in FORMS:
-        raise InputError(f"{source} is {form}; blocks are made of {', '.join(FORMS)}")
-    if form == "parquet":
-        rows, together = _parquet_rows(source)
-        yield from ((form, low, min(low + together, rows)) for low in range(0, rows, together))
+def _split(source: str, given_format: str | None) -> Iterator[tuple[str, int, int | None]]:
+    file_format = given_format or format_from_name(source)
+    if file_format not in FORMATS:
+        raise InputError(
+            f"{source} has the format {file_format}; only {', '.join(FORMATS)} can be split "
+            "into blocks"
+        )
+    if file_format == "parquet":
+        size, step = _parquet_rows(source)
     elif source.endswith(".gz"):
-        yield form, 0, None
+        yield file_format, 0, None
+        return
     else:
-        size = size_of(source)
-        yield from ((form, low, min(low + BYTES, size)) for low in range(0, size, BYTES))
+        size, step = file_size(source), MAX_BLOCK_BYTES
+    yield from ((file_format, low, min(low + step, size)) for low in range(0, size, step))
 
 
 def _parquet_rows(source: str) -> tuple[int, int]:
-    """How many rows there are, and how many of them make a block."""
-    with opened_for_reading(source) as stream, open_parquet(stream, name=source) as file:
-        about = file.metadata
-        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        return about.num_rows, max(1, min(ROWS, BYTES * about.num_rows // max(size, 1)))
+    """Return the number of rows, and how many of them make a block."""
+    with open_file(source) as stream, open_parquet(stream, name=source) as file:
+        metadata = file.metadata
+        rows = metadata.num_rows
+        size = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+        return rows, max(1, min(MAX_BLOCK_ROWS, MAX_BLOCK_BYTES * rows // max(size, 1)))

@@ -1,148 +1,137 @@
-"""Files near and far through pyarrow: paths here, and addresses such as s3://bucket/folder.
+"""Read, write and list files on this machine and at URLs such as s3://bucket/folder, with fsspec.
 
-Addresses that pyarrow does not know itself (hf://, memory:// …) go through fsspec. Credentials and
-the like are where each system looks for them: S3's in AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …
+S3, Google Cloud Storage and HDFS are accessed through pyarrow, which needs no further package; all
+other URLs (hf://, memory:// …) through the package that fsspec names. Credentials are found where
+each of them looks: those of S3 in AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …
 """
 
 import os
-from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
-from typing import Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
 
-from thresher.atomic_files import write_file
-from thresher.errors import InputError, os_errors_as_input_errors
+from thresher import atomic_files
+from thresher.errors import InputError, os_errors_as_input_errors, requires_extra
 from thresher.text.sources import FORMAT_SUFFIXES, find_sources
 
-_REMOTE = "://"
+_SCHEME_END = "://"
+_PYARROW_SCHEMES = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
+_WILDCARDS = "*?["
 
 
 def is_remote(name: str) -> bool:
-    """Whether it is an address, not a path on this machine."""
-    return _REMOTE in name
+    """Return True for a URL, False for a path on this machine."""
+    return _SCHEME_END in name
 
 
-def opened_for_reading(name: str) -> Any:
-    """The file as pyarrow has it: it can be read, sought and closed."""
-    system, path = _system(name)
+def open_file(name: str) -> IO[bytes]:
+    """Open a file for reading; the stream is seekable."""
+    system, path = _filesystem(name)
     with os_errors_as_input_errors(f"cannot read {name}"):
-        return system.open_input_file(path)
+        stream: IO[bytes] = system.open(path, "rb")
+        return stream
 
 
-def size_of(name: str) -> int:
-    """The bytes of a file."""
-    about = _about(name)
-    if not about.is_file:
+def file_size(name: str) -> int:
+    """Return the size of a file in bytes."""
+    info = _info(name)
+    if info.get("type") != "file":
         raise InputError(f"there is no file {name}")
-    return int(about.size)
+    return int(info["size"])
 
 
-def read_whole(name: str) -> bytes | None:
-    """The bytes of a file, None if it is not there."""
-    from pyarrow.fs import FileType  # noqa: PLC0415 (an extra)
-
-    if _about(name).type == FileType.NotFound:
+def read_file(name: str) -> bytes | None:
+    """Return the content of a file, None if it does not exist."""
+    if not _info(name):
         return None
-    with os_errors_as_input_errors(f"cannot read {name}"), opened_for_reading(name) as file:
-        return bytes(file.read())
+    with os_errors_as_input_errors(f"cannot read {name}"), open_file(name) as stream:
+        return bytes(stream.read())
 
 
-def write_whole(name: str, content: bytes) -> None:
-    """Write a file that appears when it is whole; far stores do that by themselves."""
+def write_file(name: str, content: bytes) -> None:
+    """Write a file atomically; object stores do this by themselves."""
     with os_errors_as_input_errors(f"cannot write {name}"):
         if not is_remote(name):
             Path(name).parent.mkdir(parents=True, exist_ok=True)
-            write_file(Path(name), content)
+            atomic_files.write_file(Path(name), content)
             return
-        system, path = _system(name)
-        if not name.startswith("s3:"):  # where a folder is nothing but a part of a name
-            system.create_dir(str(PurePosixPath(path).parent), recursive=True)
-        with system.open_output_stream(path) as stream:
+        system, path = _filesystem(name)
+        if not name.startswith("s3:"):  # S3 has no folders
+            system.makedirs(path.rpartition("/")[0], exist_ok=True)
+        with system.open(path, "wb") as stream:
             stream.write(content)
 
 
-def names_under(folder: str) -> list[str]:
-    """The files below a folder, in order; none if there is no such folder."""
-    from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415 (an extra)
-
-    system, path = _system(folder)
-    selector = FileSelector(path, recursive=True, allow_not_found=True)
+def list_files(folder: str) -> list[str]:
+    """Return all files below a folder, sorted; none if the folder does not exist."""
+    system, path = _filesystem(folder)
     with os_errors_as_input_errors(f"cannot list {folder}"):
-        found = system.get_file_info(selector)
-    return sorted(
-        folder + each.path.removeprefix(path) for each in found if each.type == FileType.File
-    )
+        return sorted(folder + each.removeprefix(path) for each in system.find(path))
 
 
-def find_places(sources: Iterable[str]) -> list[str]:
-    """The files meant by paths, folders, patterns and addresses; paths are made whole."""
+def find_files(sources: Iterable[str]) -> list[str]:
+    """Return the files of paths, folders, glob patterns and URLs; paths become absolute."""
     names: list[str] = []
     for source in sources:
         if is_remote(source):
-            names += _meant_by(source)
+            names += _find_remote_files(source)
         else:
             names += (str(Path(each).resolve()) for each in find_sources(source))
     return list(dict.fromkeys(names))
 
 
-def _meant_by(address: str) -> list[str]:
-    if marks := [at for at, letter in enumerate(address) if letter in "*?["]:
-        folder = address[: marks[0]].rpartition("/")[0]
-        parts = address.split("/")
-        found = [name for name in names_under(folder) if _matches(name.split("/"), parts)]
-        if not found:
-            raise InputError(f"no file matches {address}")
-        return found
-    if _about(address).is_file:
-        return [address]
-    known = tuple(suffix for each in FORMAT_SUFFIXES.values() for suffix in each)
-    under = [name for name in names_under(address) if name.removesuffix(".gz").endswith(known)]
-    if not under:
-        raise InputError(f"no text at {address}: looked for {', '.join(sorted(known))}")
-    return under
+def _find_remote_files(url: str) -> list[str]:
+    url = url.rstrip("/")
+    if any(wildcard in url for wildcard in _WILDCARDS):
+        return _glob(url)
+    if _info(url).get("type") == "file":
+        return [url]
+    suffixes = tuple(suffix for each in FORMAT_SUFFIXES.values() for suffix in each)
+    files = [name for name in list_files(url) if name.removesuffix(".gz").endswith(suffixes)]
+    if not files:
+        raise InputError(f"no text at {url}: looked for {', '.join(sorted(suffixes))}")
+    return files
 
 
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a name fits a pattern as `Path.glob` has it: ** is any number of folders."""
-    if not parts or not pattern:
-        return not parts and not pattern
-    if pattern[0] == "**":
-        return any(_matches(parts[at:], pattern[1:]) for at in range(len(parts)))
-    return fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+def _glob(url: str) -> list[str]:
+    first_wildcard = min(url.find(each) for each in _WILDCARDS if each in url)
+    folder = url[:first_wildcard].rpartition("/")[0]
+    system, path = _filesystem(folder)
+    with os_errors_as_input_errors(f"cannot list {folder}"):
+        found = system.glob(path + url.removeprefix(folder), detail=True)
+    files = [name for name, info in found.items() if info["type"] == "file"]
+    if not files:
+        raise InputError(f"no file matches {url}")
+    return sorted(folder + name.removeprefix(path) for name in files)
 
 
-def _about(name: str) -> Any:
-    """What pyarrow knows of a name: whether it is there, a file or a folder, and its size."""
-    system, path = _system(name)
+def _info(name: str) -> dict[str, Any]:
+    """Return what fsspec knows about a file or folder, above all type and size; {} if missing."""
+    system, path = _filesystem(name)
     with os_errors_as_input_errors(f"cannot read {name}"):
-        return system.get_file_info(path)
+        try:
+            return dict(system.info(path))
+        except FileNotFoundError:
+            return {}
 
 
-def _system(name: str) -> tuple[Any, str]:
-    """The file system that knows a name, and what it calls it."""
+def _filesystem(name: str) -> tuple[Any, str]:
+    """Return the fsspec file system of a path or URL, and the path within it."""
+    with requires_extra("ray", "bulk processing needs Ray, pyarrow and fsspec"):
+        import fsspec  # noqa: PLC0415 (an extra)
+        from fsspec.implementations.arrow import ArrowFSWrapper  # noqa: PLC0415
+        from pyarrow import fs  # noqa: PLC0415
+    scheme, _, path = name.partition(_SCHEME_END)
     try:
-        from pyarrow import ArrowException, fs  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise InputError("this needs Ray and pyarrow: pip install 'thresher[ray]'") from error
-    if not is_remote(name):
-        return fs.LocalFileSystem(), str(Path(name).resolve())
-    scheme, _, path = name.partition(_REMOTE)
-    endpoint = os.environ.get("AWS_ENDPOINT_URL")
-    if scheme == "s3" and endpoint:  # another server than Amazon's
-        return fs.S3FileSystem(endpoint_override=endpoint), path
-    try:
-        system, path = fs.FileSystem.from_uri(name)
-    except (ArrowException, ValueError):
-        return _fsspec(name)
-    return system, path
-
-
-def _fsspec(name: str) -> tuple[Any, str]:
-    import fsspec  # noqa: PLC0415 (few need it)
-    from pyarrow.fs import FSSpecHandler, PyFileSystem  # noqa: PLC0415 (an extra)
-
-    try:
-        system, path = fsspec.core.url_to_fs(name)
-    except (ValueError, ImportError) as error:
-        raise InputError(f"cannot reach {name}: {error}") from error
-    return PyFileSystem(FSSpecHandler(system)), path
+        if not is_remote(name):
+            return fsspec.filesystem("file"), str(Path(name).resolve())
+        if scheme not in _PYARROW_SCHEMES:
+            return fsspec.url_to_fs(name)  # type: ignore[no-any-return]
+        endpoint = os.environ.get("AWS_ENDPOINT_URL")
+        if scheme == "s3" and endpoint:  # a server other than Amazon's
+            system = fs.S3FileSystem(endpoint_override=endpoint)
+        else:
+            system, path = fs.FileSystem.from_uri(name)
+    except (ValueError, ImportError) as error:  # pyarrow's ArrowInvalid is a ValueError
+        raise InputError(f"cannot access {name}: {error}") from error
+    return ArrowFSWrapper(system, skip_instance_cache=True), path

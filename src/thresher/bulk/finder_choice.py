@@ -1,4 +1,4 @@
-"""Which finder to use, as a small value that other processes and machines can be sent."""
+"""Which finder to load, as a small value that can be sent to other processes and machines."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ModelChoice:
-    """A model, and how it is to be used.
+class FinderChoice:
+    """A model and how to use it.
 
-    folder: None for the built-in one   device: None for a GPU if there is one
-    selector: of several, counted from 1; None for the one that finds entities
-    exact: in single precision, where a CPU would else compute in eight bits
+    folder: None for the built-in English model
+    device: None for a GPU if there is one
+    selector: the number of a selector, from 1; None for the one that finds entities
+    exact: compute in float32 on a CPU that could use int8
     """
 
     folder: Path | None = None
@@ -24,14 +25,14 @@ class ModelChoice:
     selector: int | None = None
     exact: bool = False
 
-    def from_anywhere(self) -> "ModelChoice":
-        """The same for a process that was started in another folder; built-in models are names."""
+    def with_absolute_folder(self) -> "FinderChoice":
+        """Return a choice that is valid in any working folder; names of built-in models stay."""
         if self.folder is None or not self.folder.exists():
             return self
         return replace(self, folder=self.folder.resolve())
 
     def load(self) -> "EntityFinder":
-        """The finder itself."""
+        """Load the finder."""
         if self.folder is None:
             finder = thresher.EntityFinder.default(device=self.device, exact=self.exact)
         else:

@@ -1,4 +1,4 @@
-"""The memory of a process that finds for long: freed memory goes back, cycles are sought seldom."""
+"""Memory of long-running processes: return freed memory, and collect garbage rarely."""
 
 import ctypes
 import gc
@@ -6,50 +6,51 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-EVERY = 1.0  # seconds; a call takes milliseconds, and finds little to do sooner
-_NEW_OBJECTS = 100_000  # between two looks for cycles, instead of 700
+TRIM_INTERVAL = 1.0  # seconds; a call takes milliseconds and finds little to do if repeated sooner
+_GARBAGE_COLLECTION_THRESHOLD = 100_000  # new objects between two collections; Python's is 700
 
 
-class FreedMemory:
-    """What malloc has freed but kept.
+class MemoryTrimmer:
+    """Returns memory that malloc has freed but kept to the operating system.
 
-    Batches of ever other shapes leave holes that glibc's malloc fills badly: within a minute a
-    process that holds 400 MB has twice as much. Other C libraries have nothing of the kind, and
-    there nothing happens.
+    Batches of many different shapes fragment the heap of glibc's malloc: within a minute, a process
+    that uses 400 MB occupies twice as much. Other C libraries have no `malloc_trim`; with them
+    nothing is done.
     """
 
     def __init__(self) -> None:
-        self._trim = _malloc_trim()
-        self._next = 0.0
+        self._malloc_trim = _find_malloc_trim()
+        self._next_time = 0.0
 
-    def give_back(self) -> None:
-        """Return it, at most once in `EVERY` seconds."""
+    def trim(self) -> None:
+        """Return freed memory, at most once in `TRIM_INTERVAL` seconds."""
         now = time.monotonic()
-        if self._trim is not None and now >= self._next:
-            self._trim(0)
-            self._next = now + EVERY
+        if self._malloc_trim is not None and now >= self._next_time:
+            self._malloc_trim(0)
+            self._next_time = now + TRIM_INTERVAL
 
 
-def _malloc_trim() -> Callable[[int], int] | None:
+def _find_malloc_trim() -> Callable[[int], int] | None:
     try:
         return ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError, TypeError):  # another library; TypeError on Windows
+    except (OSError, AttributeError, TypeError):  # another C library; TypeError on Windows
         return None
 
 
-def collect_seldom() -> None:
-    """For a process that does nothing but find: its words come by the million, none in a cycle.
+def collect_garbage_rarely() -> None:
+    """Collect garbage rarely in this process, which does nothing but find entities.
 
-    To look for objects that only refer to each other at every 700th takes a sixth of the time.
+    It creates millions of words, none of them in a reference cycle. With Python's default, a sixth
+    of the time would go into looking for cycles.
     """
-    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
+    gc.set_threshold(_GARBAGE_COLLECTION_THRESHOLD, *gc.get_threshold()[1:])
 
 
 @contextmanager
-def collecting_seldom() -> Iterator[None]:
-    """The same while the block runs, for a process that goes on to other things."""
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect garbage rarely inside the `with` block."""
     before = gc.get_threshold()
-    collect_seldom()
+    collect_garbage_rarely()
     try:
         yield
     finally:

@@ -1,13 +1,13 @@
-"""A run over blocks that leaves one file for each, and knows which are done.
+"""A bulk run: one output file for each block, and a record of the blocks that are done.
 
-    plan.json          what is asked, and every block; another question is refused
-    part-00017.jsonl   the rows of block 17 with what was found in them
-    done/00017.json    that this part is whole, with its counts and problems
-    manifest.json      all of them, once every block is done
+    plan.json          the settings and all blocks; a run with others is rejected
+    part-00017.jsonl   the rows of block 17 with the spans found in them
+    done/00017.json    written after the part: its counts and problems
+    manifest.json      a summary of all parts, once every block is done
 
-A part is written whole or not at all and always under the same name, and after it the note that it
-is done. So whatever stops a run, the same command goes on with the blocks that are not done, and no
-row is lost or there twice; doing a block again, as a cluster may, does no harm.
+A part is written atomically and always under the same name. Whatever stops a run, the same command
+continues with the blocks that are not done, and no row is lost or duplicated. Processing a block
+twice, as a cluster may do, is harmless.
 """
 
 import hashlib
@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import thresher
-from thresher.bulk.block_rows import Found, Rows, read_rows
+from thresher.bulk.block_rows import Rows, SpansOfRows, read_rows
 from thresher.bulk.blocks import Block
-from thresher.bulk.filesystems import names_under, read_whole, size_of, write_whole
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.filesystems import file_size, list_files, read_file, write_file
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import folder_of
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.annotations import Span
@@ -29,15 +29,17 @@ from thresher.text.annotations import Span
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
 
-FORMAT = 1
-_TOLD = 100  # problems of a block that are written out; the rest is counted
+FORMAT_VERSION = 1
+_MAX_PROBLEMS = 100  # of a block that are described; the others are only counted
 
 
 @dataclass(frozen=True)
-class Done:
-    """What became of a block.
+class BlockResult:
+    """The result of processing a block.
 
-    rows: written   bad: rows without a text, and what was no row   failed: why nothing was written
+    block: its number   file: the name of the part
+    rows: the number of rows written   bad: rows without a text, and lines that are not rows
+    failed: why nothing was written; None if the block is done
     """
 
     block: int
@@ -52,117 +54,123 @@ class Done:
 
 @dataclass(frozen=True)
 class BulkRun:
-    """What to find, where to put it, and how; small enough to be sent to every process.
+    """What to find, how, and where to write it; small enough to be sent to every process.
 
-    folder: a path or an address   text: the field or column   form: parquet or jsonl
+    folder: a path or URL
+    text_field: the field or column that contains the text
+    threshold: the minimum score of an entity; None for the model's own
+    format: of the parts, jsonl or parquet
     """
 
     folder: str
-    model: ModelChoice
-    text: str = "text"
+    finder_choice: FinderChoice
+    text_field: str = "text"
     threshold: float | None = None
-    form: str = "jsonl"
+    format: str = "jsonl"
 
-    def begin(self, blocks: Sequence[Block]) -> list[Block]:
-        """The blocks that are still to be done; a folder that holds another run is refused."""
+    def start(self, blocks: Sequence[Block]) -> list[Block]:
+        """Write the plan and return the blocks that are not done yet.
+
+        Raises InputError if the folder contains another run or other files.
+        """
         plan = self._plan(blocks)
-        found = read_whole(f"{self.folder}/plan.json")
-        if found is None:
-            if names_under(self.folder):
+        existing = read_file(f"{self.folder}/plan.json")
+        if existing is None:
+            if list_files(self.folder):
                 raise InputError(f"{self.folder} is not empty; choose another folder")
-            write_whole(f"{self.folder}/plan.json", plan)
-        elif found != plan:
+            write_file(f"{self.folder}/plan.json", plan)
+        elif existing != plan:
             raise InputError(
-                f"{self.folder} holds what another command, or other input, found; "
+                f"{self.folder} contains a run with other settings or other input; "
                 "choose another folder"
             )
-        done = {Path(name).stem for name in self._notes()}
+        done = {Path(name).stem for name in self._done_files()}
         return [block for block in blocks if f"{block.number:05}" not in done]
 
-    def do(self, finder: "EntityFinder", block: Block) -> Done:
-        """Find in a block and write what was found.
+    def process(self, finder: "EntityFinder", block: Block) -> BlockResult:
+        """Find entities in a block and write its part.
 
-        A block that cannot be read, or whose rows do not go into the form, is told.
+        If the block cannot be read or written in this format, the result says why.
         """
-        name = f"part-{block.number:05}.{self.form}"
+        name = f"part-{block.number:05}.{self.format}"
         try:
-            rows = read_rows(block, text=self.text)
-            found = self._found(finder, rows)
-            part = rows.to_parquet(found) if self.form == "parquet" else rows.to_jsonl(found)
+            rows = read_rows(block, text_field=self.text_field)
+            spans = self._find_spans(finder, rows)
+            part = rows.to_parquet(spans) if self.format == "parquet" else rows.to_jsonl(spans)
         except InputError as error:
-            return Done(block.number, block.source, name, failed=str(error))
-        write_whole(f"{self.folder}/{name}", part)
-        done = Done(
+            return BlockResult(block.number, block.source, name, failed=str(error))
+        write_file(f"{self.folder}/{name}", part)
+        result = BlockResult(
             block.number,
             block.source,
             name,
-            rows=len(found),
-            entities=sum(len(spans or ()) for spans in found),
+            rows=len(spans),
+            entities=sum(len(each or ()) for each in spans),
             bad=len(rows.problems),
-            problems=tuple(rows.problems[:_TOLD]),
+            problems=tuple(rows.problems[:_MAX_PROBLEMS]),
         )
-        write_whole(f"{self.folder}/done/{block.number:05}.json", _json(asdict(done)))
-        return done
+        write_file(f"{self.folder}/done/{block.number:05}.json", _to_json(asdict(result)))
+        return result
 
-    def conclude(self) -> dict[str, Any]:
-        """Write the manifest of a run whose blocks are all done."""
-        notes = [json.loads(read_whole(name) or b"") for name in self._notes()]
+    def write_manifest(self) -> dict[str, Any]:
+        """Write and return the manifest of a run whose blocks are all done."""
+        parts = [json.loads(read_file(name) or b"") for name in self._done_files()]
         manifest = {
-            "format": FORMAT,
-            **{key: sum(each[key] for each in notes) for key in ("rows", "entities", "bad")},
-            "parts": sorted(notes, key=lambda each: int(each["block"])),
+            "format": FORMAT_VERSION,
+            **{key: sum(each[key] for each in parts) for key in ("rows", "entities", "bad")},
+            "parts": sorted(parts, key=lambda each: int(each["block"])),
         }
-        write_whole(f"{self.folder}/manifest.json", _json(manifest))
+        write_file(f"{self.folder}/manifest.json", _to_json(manifest))
         return manifest
 
-    def _notes(self) -> list[str]:
-        """The notes that blocks are done, and not what a process that was killed left of one."""
-        return [name for name in names_under(f"{self.folder}/done") if name.endswith(".json")]
+    def _done_files(self) -> list[str]:
+        """Return the files in done/ without the temporary files of killed processes."""
+        return [name for name in list_files(f"{self.folder}/done") if name.endswith(".json")]
 
-    def _found(self, finder: "EntityFinder", rows: Rows) -> Found:
-        present = [text for text in rows.texts if text is not None]
+    def _find_spans(self, finder: "EntityFinder", rows: Rows) -> SpansOfRows:
+        texts = [text for text in rows.texts if text is not None]
         try:
-            found = iter(list(finder.find_all(present, threshold=self.threshold)))
+            found = iter(list(finder.find_all(texts, threshold=self.threshold)))
             return [None if text is None else next(found) for text in rows.texts]
-        except Exception:  # one row must not stop the rest: which is it?
+        except Exception:  # find out which row fails; it must not stop the others
             return [
-                None if text is None else self._found_alone(finder, text, place, rows)
-                for text, place in zip(rows.texts, rows.places, strict=True)
+                None if text is None else self._find_in_row(finder, text, location, rows)
+                for text, location in zip(rows.texts, rows.locations, strict=True)
             ]
 
-    def _found_alone(
-        self, finder: "EntityFinder", text: str, place: str, rows: Rows
+    def _find_in_row(
+        self, finder: "EntityFinder", text: str, location: str, rows: Rows
     ) -> list[Span] | None:
         try:
             return finder.find(text, threshold=self.threshold)
         except Exception as error:
-            rows.problems.append(f"{place}: {type(error).__name__}: {error}")
+            rows.problems.append(f"{location}: {type(error).__name__}: {error}")
             return None
 
     def _plan(self, blocks: Sequence[Block]) -> bytes:
         sources = dict.fromkeys(block.source for block in blocks)
-        return _json(
+        return _to_json(
             {
-                "format": FORMAT,
-                "text": self.text,
+                "format": FORMAT_VERSION,
+                "text": self.text_field,
                 "threshold": self.threshold,
-                "form": self.form,
-                "model": _identity(self.model),
-                "sources": {name: size_of(name) for name in sources},
-                "blocks": [asdict(block) for block in blocks],
+                "form": self.format,
+                "model": _model_identity(self.finder_choice),
+                "sources": {name: file_size(name) for name in sources},
+                "blocks": [block.to_json() for block in blocks],
             }
         )
 
 
-def _identity(model: ModelChoice) -> dict[str, Any]:
-    """Which model and how it is used: the built-in one by its name, others by their description."""
-    use = {"selector": model.selector, "exact": model.exact}
-    if model.folder is None:
+def _model_identity(choice: FinderChoice) -> dict[str, Any]:
+    """Return what identifies a model and its use: the version, or the hash of its config."""
+    use = {"selector": choice.selector, "exact": choice.exact}
+    if choice.folder is None:
         return {"model": f"built-in, {thresher.__version__}"} | use
-    with os_errors_as_input_errors(f"{model.folder} is not a model"):
-        description = (folder_of(model.folder) / "config.json").read_bytes()
-    return {"model": hashlib.sha256(description).hexdigest()} | use
+    with os_errors_as_input_errors(f"{choice.folder} is not a model"):
+        config = (folder_of(choice.folder) / "config.json").read_bytes()
+    return {"model": hashlib.sha256(config).hexdigest()} | use
 
 
-def _json(content: dict[str, Any]) -> bytes:
+def _to_json(content: dict[str, Any]) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode(errors="replace")

@@ -1,8 +1,8 @@
-"""Finders that take chunks: one in this process, or one in each of several.
+"""Run tasks on chunks: with one finder in this process, or in several worker processes.
 
-A worker is a process with a finder of its own. For each there is a thread here that sends it a
-task and waits for the answer, so that answers are asked for in the order of the chunks and at most
-two chunks for each worker are under way, however long the input is.
+Each worker process loads its own finder. A thread in this process sends it one task after the other
+and waits for the results. Results are returned in the order of the chunks, and at most
+`CHUNKS_PER_WORKER` chunks per worker are in progress, however long the input is.
 """
 
 import os
@@ -20,8 +20,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from thresher.bulk.chunks import Chunk
-from thresher.bulk.memory import FreedMemory, collect_seldom
-from thresher.errors import InputError
+from thresher.bulk.memory import MemoryTrimmer, collect_garbage_rarely
+from thresher.errors import InputError, WorkerError
+from thresher.validation import require_number
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -30,29 +31,29 @@ T = TypeVar("T")
 Load = Callable[[], "EntityFinder"]
 Task = Callable[["EntityFinder", Chunk], T]
 
-AHEAD = 2  # chunks under way for each worker: one it works on, one ready for it
+CHUNKS_PER_WORKER = 2  # in progress: one being processed, one waiting
 
 
-class Finders(Protocol):
-    """Whatever can put a task to finders, chunk by chunk."""
+class FinderPool(Protocol):
+    """One or more finders that run a task on chunks."""
 
-    def each(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
-        """Every chunk with what the task makes of it, in order; lazy."""
+    def map(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
+        """Yield every chunk with the result of the task, in order and lazily."""
         ...
 
 
 @dataclass(frozen=True)
-class OneFinder:
+class LocalFinder:
     """A finder in this process."""
 
     finder: "EntityFinder"
 
-    def each(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
-        """Every chunk with what the task makes of it."""
-        freed = FreedMemory()
+    def map(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
+        """Yield every chunk with the result of the task."""
+        memory = MemoryTrimmer()
         for chunk in chunks:
             yield chunk, task(self.finder, chunk)
-            freed.give_back()
+            memory.trim()
 
 
 @dataclass(frozen=True)
@@ -60,25 +61,28 @@ class _Worker:
     process: BaseProcess
     connection: Connection
 
-    def ask(self, question: object) -> object:
-        """Send and wait. What went wrong over there is raised here."""
+    def run(self, request: object) -> object:
+        """Send a request and wait for the result; an error in the worker is raised here.
+
+        request: a task and a chunk, or None to wait until the worker has loaded its finder
+        """
         try:
-            if question is not None:
-                self.connection.send(question)
-            answer, error = self.connection.recv()
-        except (EOFError, OSError) as gone:
+            if request is not None:
+                self.connection.send(request)
+            result, error = self.connection.recv()
+        except (EOFError, OSError) as closed:
             self.process.join()
-            raise InputError(
-                f"a worker ended unasked (status {self.process.exitcode}); "
-                "was there memory enough for so many?"
-            ) from gone
+            raise WorkerError(
+                f"a worker died (status {self.process.exitcode}), possibly out of memory; "
+                "try fewer with `workers`"
+            ) from closed
         if error is not None:
             raise error
-        return answer
+        return result
 
 
-class Workers:
-    """Finders in processes of their own; made by `started`."""
+class WorkerPool:
+    """Finders in worker processes, made by `start_workers`."""
 
     def __init__(self, workers: list[_Worker]) -> None:
         self._count = len(workers)
@@ -87,44 +91,43 @@ class Workers:
             self._free.put(worker)
         self._threads = ThreadPoolExecutor(len(workers))
 
-    def each(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
-        """Every chunk with what the task makes of it, in order, `AHEAD` for each worker ahead."""
-        under_way: deque[tuple[Chunk, Future[T]]] = deque()
+    def map(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
+        """Yield every chunk with the result of the task, in order."""
+        in_progress: deque[tuple[Chunk, Future[T]]] = deque()
         for chunk in chunks:
-            under_way.append((chunk, self._threads.submit(self._ask, task, chunk)))
-            if len(under_way) >= AHEAD * self._count:
-                first, answer = under_way.popleft()
-                yield first, answer.result()
-        for first, answer in under_way:
-            yield first, answer.result()
+            in_progress.append((chunk, self._threads.submit(self._run, task, chunk)))
+            if len(in_progress) >= CHUNKS_PER_WORKER * self._count:
+                first, result = in_progress.popleft()
+                yield first, result.result()
+        for first, result in in_progress:
+            yield first, result.result()
 
-    def _ask(self, task: Task[T], chunk: Chunk) -> T:
+    def _run(self, task: Task[T], chunk: Chunk) -> T:
         worker = self._free.get()
         try:
-            return worker.ask((task, chunk))  # type: ignore[return-value]
+            return worker.run((task, chunk))  # type: ignore[return-value]
         finally:
             self._free.put(worker)
 
     def close(self) -> None:
-        """Forget what nobody waits for."""
+        """Cancel all tasks that have not started."""
         self._threads.shutdown(cancel_futures=True)
 
 
 @contextmanager
-def started(load: Load, count: int) -> Iterator[Workers]:
-    """Workers that have loaded their finders; they end with the block, in the middle if need be.
+def start_workers(load: Load, count: int) -> Iterator[WorkerPool]:
+    """Start worker processes that load finders, and end them after the `with` block.
 
-    load: makes a finder; it is sent to each worker, so it must be a function that can be pickled
+    load: loads a finder; it is sent to each worker, so it must be a picklable function
     """
-    if count < 1:
-        raise InputError(f"workers must be at least 1; got {count}")
+    require_number("workers", count, at_least=1)
     workers: list[_Worker] = []
     try:
-        with _deaf_to_ctrl_c():
+        with _ignore_ctrl_c():
             workers += (_start(load, count) for _ in range(count))
         for worker in workers:
-            worker.ask(None)  # its first word is that it is ready
-        pool = Workers(workers)
+            worker.run(None)
+        pool = WorkerPool(workers)
         try:
             yield pool
         finally:
@@ -138,7 +141,7 @@ def _start(load: Load, count: int) -> _Worker:
     ours, theirs = get_context("spawn").Pipe()
     process = get_context("spawn").Process(target=_work, args=(theirs, load, count), daemon=True)
     process.start()
-    theirs.close()  # so that the end of the process ends the connection
+    theirs.close()  # so that the connection is closed when the process ends
     return _Worker(process, ours)
 
 
@@ -150,9 +153,9 @@ def _end(workers: list[_Worker]) -> None:
 
 
 @contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """What is started meanwhile never hears Ctrl-C; whoever started it does, and ends it."""
-    if threading.current_thread() is not threading.main_thread():  # which alone may set handlers
+def _ignore_ctrl_c() -> Iterator[None]:
+    """Let processes that are started in the block ignore Ctrl-C; this process will end them."""
+    if threading.current_thread() is not threading.main_thread():  # only it may set handlers
         yield
         return
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -163,39 +166,39 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 
 
 def _work(connection: Connection, load: Load, count: int) -> None:
-    """What a worker does: load, then answer until the other side is gone."""
+    """Load a finder, then answer requests until the connection is closed."""
     try:
         import torch  # noqa: PLC0415 (only workers need it)
 
         if "OMP_NUM_THREADS" not in os.environ:
             torch.set_num_threads(max(1, (os.cpu_count() or 1) // count))
-        collect_seldom()
+        collect_garbage_rarely()
         finder = load()
-    except Exception as error:  # it is told to whoever started this
-        connection.send((None, told(error)))
+    except Exception as error:
+        connection.send((None, picklable_error(error)))
         return
     connection.send((None, None))
-    freed = FreedMemory()
+    memory = MemoryTrimmer()
     try:
         while True:
             task, chunk = connection.recv()
-            connection.send(_answer(task, finder, chunk))
-            freed.give_back()
-    except (EOFError, OSError):  # nobody is left to work for
+            connection.send(_result_or_error(task, finder, chunk))
+            memory.trim()
+    except (EOFError, OSError):  # the main process has closed the connection
         return
 
 
-def _answer(
+def _result_or_error(
     task: Task[T], finder: "EntityFinder", chunk: Chunk
 ) -> tuple[T | None, Exception | None]:
     try:
         return task(finder, chunk), None
     except Exception as error:
-        return None, told(error)
+        return None, picklable_error(error)
 
 
-def told(error: Exception) -> Exception:
-    """An error as it can be sent to another process: one line."""
+def picklable_error(error: Exception) -> InputError | WorkerError:
+    """Return an error that can be sent to another process, with a message of one line."""
     if isinstance(error, InputError):
         return InputError(str(error))
-    return RuntimeError(f"in a worker: {type(error).__name__}: {error}")
+    return WorkerError(f"a worker failed: {type(error).__name__}: {error}")

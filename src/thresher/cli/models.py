@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thresher.bulk.finder_choice import ModelChoice
-from thresher.bulk.workers import Finders, OneFinder, started
+from thresher.bulk.finder_choice import FinderChoice
+from thresher.bulk.workers import FinderPool, LocalFinder, start_workers
 from thresher.cli.progress import progress_bars
 from thresher.errors import InputError, ThresherError
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from thresher.rationales.finder import RationaleFinder
 
 
-def load_finder(model: ModelChoice, *, quiet: bool) -> "EntityFinder":
+def load_finder(model: FinderChoice, *, quiet: bool) -> "EntityFinder":
     """Load a finder in this process."""
     with _loading(model.device, quiet=quiet):
         return model.load()
 
 
 @contextmanager
-def open_finders(model: ModelChoice, *, workers: int | None, quiet: bool) -> Iterator[Finders]:
+def open_finders(model: FinderChoice, *, workers: int | None, quiet: bool) -> Iterator[FinderPool]:
     """Load a finder in this process, or start `workers` processes that each load one."""
     with ExitStack() as stack:
         with _loading(model.device, quiet=quiet):
             if workers is None:
-                finders: Finders = OneFinder(model.load())
+                finders: FinderPool = LocalFinder(model.load())
             else:
-                finders = stack.enter_context(started(model.load, workers))
+                finders = stack.enter_context(start_workers(model.load, workers))
         yield finders
 
 

@@ -6,7 +6,7 @@ import os
 import socket
 from typing import TYPE_CHECKING, Annotated
 
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import print_error
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import option
@@ -122,7 +122,7 @@ def _load(
             f"two models have the name {min(twice)}; give each its own name, as name=folder"
         )
     return {
-        name: load_finder(ModelChoice(folder, device, exact=exact), quiet=quiet)
+        name: load_finder(FinderChoice(folder, device, exact=exact), quiet=quiet)
         for name, folder in models
     }
 

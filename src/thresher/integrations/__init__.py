@@ -1,1 +1,1 @@
-"""Thresher inside other libraries; each module needs the extra of its name."""
+"""Use Thresher in other libraries; each module needs the extra of the same name."""

@@ -1,7 +1,7 @@
-"""A pipe for spaCy: `nlp.add_pipe("thresher")`, found by entry point.
+"""A spaCy pipeline component: `nlp.add_pipe("thresher")`, registered by entry point.
 
-Entities go to `doc.ents`, or to `doc.spans[spans_key]` where a key is given. Each carries its score
-as `span._.thresher_score`. Saved with its pipeline, the pipe carries its model along.
+Entities are added to `doc.ents`, or to `doc.spans[spans_key]` if a key is given. The score of each
+is `span._.thresher_score`. A saved pipeline contains the model.
 """
 
 import tempfile
@@ -14,15 +14,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.finder import EntityFinder
-from thresher.errors import InputError
-from thresher.text.annotations import Span as Found
+from thresher.text.annotations import Span as Entity
 from thresher.text.formats.tags import ENTITY_LABEL
+from thresher.validation import require_number
 
 SCORE = "thresher_score"
 
-_SETTINGS = {
+_DEFAULT_CONFIG = {
     "model": None,
     "selector": None,
     "threshold": None,
@@ -36,11 +36,11 @@ _SETTINGS = {
 class ThresherPipe:
     """Finds the entities of documents.
 
-    model: a folder that `thresher fit` made; the built-in English model if there is none
-    selector, threshold: the model's own, unless given
-    label: what every entity is called
-    spans_key: where in `doc.spans` to write; `doc.ents` if there is none
-    overwrite: whether entities that are there already give way where both overlap
+    model: a folder written by `thresher fit`; None for the built-in English model
+    selector, threshold: None for the model's own
+    label: of every entity
+    spans_key: the key in `doc.spans` to write to; None for `doc.ents`
+    overwrite: replace existing entities that overlap with the new ones
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class ThresherPipe:
         overwrite: bool = False,
         device: str | None = None,
     ) -> None:
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise InputError(f"a threshold lies in [0, 1]; got {threshold}")
+        if threshold is not None:
+            require_number("threshold", threshold, at_least=0, at_most=1)
         if not Span.has_extension(SCORE):
             Span.set_extension(SCORE, default=None)
         self.model = model
@@ -69,30 +69,29 @@ class ThresherPipe:
 
     @property
     def finder(self) -> EntityFinder:
-        """What finds; loaded when first needed, since a saved pipe brings its own model."""
+        """The finder, loaded on first use because a saved pipeline brings its own model."""
         if self._finder is None:
-            self._finder = self._loaded(self.model)
+            self._finder = self._load(self.model)
         return self._finder
 
-    def _loaded(self, model: str | Path | None) -> EntityFinder:
+    def _load(self, model: str | Path | None) -> EntityFinder:
         folder = None if model is None else Path(model)
-        return ModelChoice(folder, self.device, self.selector).load()
+        return FinderChoice(folder, self.device, self.selector).load()
 
     def __call__(self, doc: Doc) -> Doc:
-        """The document with its entities."""
+        """Add the entities of a document and return it."""
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 128) -> Iterator[Doc]:
-        """The same for many documents, which share batches."""
+        """Add the entities of many documents, processed in batches."""
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
             found = self.finder.find_all([doc.text for doc in batch], threshold=self.threshold)
             for doc, entities in zip(batch, found, strict=True):
-                self._write(doc, entities)
+                self._add(doc, entities)
                 yield doc
 
-    def _write(self, doc: Doc, entities: Iterable[Found]) -> None:
-        """Entities cover every token that they touch: spaCy may split words elsewhere."""
+    def _add(self, doc: Doc, entities: Iterable[Entity]) -> None:
         spans = filter_spans([self._span(doc, entity) for entity in entities])
         if self.spans_key is not None:
             scores = {"scores": [span._.get(SCORE) for span in spans]}
@@ -100,44 +99,47 @@ class ThresherPipe:
                 doc, name=self.spans_key, spans=spans, attrs=scores
             )
             return
-        winners, others = (spans, doc.ents) if self.overwrite else (doc.ents, spans)
-        taken = {token.i for span in winners for token in span}
+        kept, others = (spans, doc.ents) if self.overwrite else (doc.ents, spans)
+        taken = {token.i for span in kept for token in span}
         free = [span for span in others if not any(token.i in taken for token in span)]
-        doc.ents = sorted([*winners, *free], key=lambda span: span.start)
+        doc.ents = sorted([*kept, *free], key=lambda span: span.start)
 
-    def _span(self, doc: Doc, entity: Found) -> Span:
+    def _span(self, doc: Doc, entity: Entity) -> Span:
+        """Return all tokens that the entity touches; spaCy may split words elsewhere."""
         span = doc.char_span(entity.start, entity.end, label=self.label, alignment_mode="expand")
-        assert span is not None  # only other modes of alignment may fail
+        assert span is not None  # only other alignment modes return None
         span._.set(SCORE, entity.score)
         return span
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model, as `EntityFinder.save` does."""
+        """Save the model like `EntityFinder.save`."""
         self.finder.save(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "ThresherPipe":
-        """Use the model that `to_disk` wrote, wherever the pipe had it from."""
-        self._finder = self._loaded(path)
+        """Load a model saved by `to_disk`, whatever model the pipe was configured with."""
+        self._finder = self._load(path)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of the model."""
-        with tempfile.TemporaryDirectory() as folder:
-            place = Path(folder) / "model"
-            self.to_disk(place)
-            files = {file.name: file.read_bytes() for file in place.iterdir()}
+        """Return the files of the model, packed."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary) / "model"
+            self.to_disk(folder)
+            files = {file.name: file.read_bytes() for file in folder.iterdir()}
         packed: bytes = srsly.msgpack_dumps(files)
         return packed
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "ThresherPipe":
-        """Use the model that `to_bytes` gave."""
+        """Load a model packed by `to_bytes`."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
                 (Path(folder) / Path(name).name).write_bytes(content)
             return self.from_disk(folder)
 
 
-@Language.factory("thresher", default_config=_SETTINGS, assigns=["doc.ents", f"span._.{SCORE}"])
+@Language.factory(
+    "thresher", default_config=_DEFAULT_CONFIG, assigns=["doc.ents", f"span._.{SCORE}"]
+)
 def make_pipe(
     nlp: Language,
     name: str,
@@ -149,7 +151,7 @@ def make_pipe(
     overwrite: bool,
     device: str | None,
 ) -> ThresherPipe:
-    """The pipe that `nlp.add_pipe("thresher", config={…})` adds."""
+    """Return the pipe for `nlp.add_pipe("thresher", config={…})`."""
     return ThresherPipe(
         model=model,
         selector=selector,

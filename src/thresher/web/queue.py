@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thresher.bulk.memory import FreedMemory
+from thresher.bulk.memory import MemoryTrimmer
 from thresher.entities.finding.scored_text import ScoredText
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class ScoringQueue:
         self._lock = asyncio.Lock()
         # A single thread, because torch keeps some hundred megabytes for each thread that uses it.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="scoring")
-        self._freed = FreedMemory()
+        self._memory = MemoryTrimmer()
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -95,5 +95,5 @@ class ScoringQueue:
 
     def _score(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ScoredText]:
         scored = list(finder.score_texts(texts))
-        self._freed.give_back()
+        self._memory.trim()
         return scored

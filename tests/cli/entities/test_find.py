@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from thresher import EntityFinder
-from thresher.bulk.workers import OneFinder
+from thresher.bulk.workers import LocalFinder
 from thresher.cli.entities.find import OutputFormat
 from thresher.cli.entities.writers import Find
 from thresher.text import read_annotated, read_conll
@@ -225,15 +225,15 @@ def test_a_terminal_gets_colours_and_a_pipe_gets_jsonl(run, notes, model, monkey
 @pytest.mark.parametrize("split", [True, False])
 def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
     """The input has no end at all."""
-    monkeypatch.setattr("thresher.bulk.chunks.CHARACTERS", 500)
-    monkeypatch.setattr("thresher.bulk.chunks.TOGETHER", 50)
+    monkeypatch.setattr("thresher.bulk.chunks.CHUNK_CHARACTERS", 500)
+    monkeypatch.setattr("thresher.bulk.chunks.CHUNK_SENTENCES", 50)
     documents = (
         Document.from_words(["Magda", "left", "."], source="s", number=number)
         if split
         else Document("Magda left. " * 20, "s", number)
         for number in count(1)
     )
-    pieces = Find(OneFinder(finder), documents, 0.5).write(form)
+    pieces = Find(LocalFinder(finder), documents, 0.5).write(form)
     assert "Magda" in next(pieces) + next(pieces)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from thresher.bulk.chunks import sentences_of
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import OptionGroup, argument, with_option_groups
@@ -60,7 +60,7 @@ def distill(
     new_model.check()
     problems = Problems()
     documents = texts.read(problems)
-    teacher = load_finder(ModelChoice(Path(model), device), quiet=quiet)
+    teacher = load_finder(FinderChoice(Path(model), device), quiet=quiet)
     from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
     from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 

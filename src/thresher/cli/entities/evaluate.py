@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Annotated
 
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option
 from thresher.cli.options import Device, Exact, Json, Model, Quiet, Threshold
@@ -51,7 +51,7 @@ def evaluate(
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
     texts = GoldTexts.read(gold, format=from_)
-    finder = load_finder(ModelChoice(model, device, exact=exact), quiet=quiet)
+    finder = load_finder(FinderChoice(model, device, exact=exact), quiet=quiet)
     threshold = finder.threshold if threshold is None else threshold
     counts = texts.counts()
     with progress_bars(quiet=quiet) as progress:

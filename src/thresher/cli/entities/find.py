@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from thresher.bulk.finder_choice import ModelChoice
-from thresher.bulk.memory import collecting_seldom
+from thresher.bulk.finder_choice import FinderChoice
+from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
@@ -109,7 +109,7 @@ def find(
     Files of any size are processed piece by piece. Lines that cannot be read are
     reported with their number and skipped; the exit status is then 1.
     """
-    choice = ModelChoice(model, device, selector, exact)
+    choice = FinderChoice(model, device, selector, exact)
     if engine is not None:
         return find_in_bulk(
             texts, output, model=choice, to=to, threshold=threshold, workers=workers, quiet=quiet
@@ -126,7 +126,7 @@ def find(
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
     on_terminal = path is None and sys.stdout.isatty()
     with (
-        collecting_seldom(),
+        rare_garbage_collection(),
         open_finders(choice, workers=workers, quiet=quiet) as finders,
         progress_bars(quiet=quiet or on_terminal) as progress,
         open_output(path) as write,

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from pathlib import Path
 
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark, progress_bars
@@ -23,7 +23,7 @@ def find_in_bulk(
     texts: TextOptions,
     output: str | None,
     *,
-    model: ModelChoice,
+    model: FinderChoice,
     to: str | None,
     threshold: float | None,
     workers: int | None,
@@ -36,21 +36,21 @@ def find_in_bulk(
         raise InputError(f"`engine` writes {' or '.join(BULK_FORMATS)}, got `to` {to}")
     if STANDARD_INPUT in texts.sources:
         raise InputError("`engine` reads files, not standard input")
-    from thresher.bulk.blocks import planned  # noqa: PLC0415
-    from thresher.bulk.filesystems import find_places, is_remote  # noqa: PLC0415 (pyarrow)
+    from thresher.bulk.blocks import plan_blocks  # noqa: PLC0415
+    from thresher.bulk.filesystems import find_files, is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
     from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
 
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
     # Files that this command has written itself are not read.
-    names = [name for name in find_places(texts.sources) if not name.startswith(f"{folder}/")]
-    blocks = planned(names, form=texts.from_)
+    names = [name for name in find_files(texts.sources) if not name.startswith(f"{folder}/")]
+    blocks = plan_blocks(names, format=texts.from_)
     if not blocks:
         raise InputError(f"no text in {texts.sources[0]}")
-    form = to or ("parquet" if all(each.form == "parquet" for each in blocks) else "jsonl")
-    run = BulkRun(folder, model.from_anywhere(), texts.field, threshold, form)
+    form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
+    run = BulkRun(folder, model.with_absolute_folder(), texts.field, threshold, form)
     problems = Problems()
-    todo = run.begin(blocks)
+    todo = run.start(blocks)
     failed = 0
     if todo:
         with progress_bars(quiet=quiet) as progress:
@@ -63,7 +63,7 @@ def find_in_bulk(
                     problems(f"{done.source}: {done.bad - len(done.problems):,} more such rows")
                 count(1)
     if not failed:
-        manifest = run.conclude()
+        manifest = run.write_manifest()
         amounts = f"{manifest['entities']:,} entities in {manifest['rows']:,} rows"
         print_remark(f"{amounts} and {len(blocks):,} parts in {output}", quiet=quiet)
     problems.exit_if_any()

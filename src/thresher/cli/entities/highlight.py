@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from thresher.bulk.chunks import Found
+from thresher.bulk.chunks import DocumentSpans
 from thresher.text.annotations import Span
 from thresher.text.sources import display_name
 
@@ -24,7 +24,7 @@ def terminal() -> Console:
     return Console(force_terminal=True, highlight=False, color_system=None if plain else "auto")
 
 
-def highlighted(found: Iterable[Found]) -> Iterator[str]:
+def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
     """Yield each text with coloured entities, with a heading where a new source begins."""
     console = terminal()
     coloured = console.color_system is not None

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from thresher.bulk.chunks import FindSpans, Found, ReadWords, chunks
-from thresher.bulk.workers import Finders
+from thresher.bulk.chunks import DocumentSpans, FindSpans, ScoreWords, split_into_chunks
+from thresher.bulk.workers import FinderPool
 from thresher.cli.entities.highlight import highlighted
 from thresher.text.corpus import Document
 from thresher.text.formats.conll import to_conll, to_iob2
@@ -29,15 +29,15 @@ class Find:
     entities: number of entities found so far
     """
 
-    finders: Finders
+    finders: FinderPool
     documents: Iterable[Document]
     threshold: float | None = None
     entities: int = 0
 
-    def spans(self) -> Iterator[Found]:
+    def spans(self) -> Iterator[DocumentSpans]:
         """Yield each document with its entities."""
         task = FindSpans(self.threshold)
-        for chunk, found in self.finders.each(task, chunks(self.documents)):
+        for chunk, found in self.finders.map(task, split_into_chunks(self.documents)):
             for document, spans in zip(chunk, found, strict=True):
                 self.entities += len(spans)
                 yield document, spans
@@ -83,8 +83,8 @@ class Find:
             yield to_iob2(reading.words, spans)
 
     def _readings(self) -> Iterator[tuple["ScoredSentence", list[tuple[int, int]]]]:
-        task = ReadWords(self.threshold)
-        for _, read in self.finders.each(task, chunks(self.documents)):
+        task = ScoreWords(self.threshold)
+        for _, read in self.finders.map(task, split_into_chunks(self.documents)):
             for reading, found in read:
                 self.entities += len(found)
                 yield reading, found
@@ -104,7 +104,7 @@ class Find:
         return writers[output_format]()
 
 
-def _with_headings(found: Iterable[Found]) -> Iterator[HtmlDocument]:
+def _with_headings(found: Iterable[DocumentSpans]) -> Iterator[HtmlDocument]:
     source = None
     for document, spans in found:
         if document.source == source:
