@@ -15,7 +15,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, set_seed
 
 from thresher.lm.losses.hugging_face import trainer_loss
-from thresher.lm.tokens.factory import learn_tokens
+from thresher.lm.tokens import learn_tokenizer
 
 TEXT = Path(__file__).with_name("harbour.txt")
 LENGTH, STEPS = 32, 150
@@ -65,12 +65,12 @@ def trained(margin: float, ids: torch.Tensor, vocabulary: int) -> GPT2LMHeadMode
 def main() -> None:
     """Train both models and say how they do."""
     text = TEXT.read_text(encoding="utf-8")
-    tokens = learn_tokens("characters", text)
-    ids = torch.from_numpy(tokens.encode(text))
+    tokenizer = learn_tokenizer("characters", text)
+    ids = torch.from_numpy(tokenizer.encode(text))
     cut = len(ids) * 9 // 10
     held_out = ids[cut:].unfold(0, LENGTH, LENGTH)
     for margin in (math.inf, 4.0):
-        model = trained(margin, ids[:cut], tokens.vocabulary)
+        model = trained(margin, ids[:cut], tokenizer.vocabulary)
         with torch.no_grad():
             loss = trainer_loss(math.inf)(model(held_out), held_out).item()
         print(f"margin {margin:g}: {loss:.3f} nats a character on the end of the text")

@@ -15,7 +15,8 @@ from benchmarks.kernel.timing import Loss, event
 from thresher.atomic_files import write_file
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.selfish import selfish_cross_entropy
-from thresher.lm.tokens.factory import BytePairs
+from thresher.lm.tokens.byte_pairs import BytePairTokenizer
+from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.transformer import Shape, Transformer
 
 IDS = ROOT / "benchmarks" / "corpora" / "pairs-32768.safetensors"
@@ -55,7 +56,9 @@ def token_ids() -> Tensor:
     if not IDS.exists():
         folder = DATA / "raw" / "eng"
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in RAW_ENGLISH)
-        ids = torch.tensor(BytePairs.learn(text, VOCABULARY).encode(text).astype("int32"))
+        ids = torch.tensor(
+            BytePairTokenizer.learn(TextRange.of(text), VOCABULARY).encode(text).astype("int32")
+        )
         IDS.parent.mkdir(parents=True, exist_ok=True)
         write_file(IDS, save({"ids": ids}))
     return load_file(IDS)["ids"].long()

@@ -24,7 +24,7 @@ from thresher.entities.finding.decoding import Candidate, best_threshold
 from thresher.entities.priors.casing import is_capitalised
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.settings import EntitySettings
-from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.choices import TokenizerKind
 from thresher.lm.training.fit import fit_language_model
 
 THRESHOLD_SENTENCES = 2000  # of raw text, from which the threshold for words is estimated
@@ -113,7 +113,7 @@ def _surprisal(text: list[list[str]], seed: int) -> NDArray[np.float32]:
     large, on_gpu = SIZES["large"], _device() == "cuda"
     model = fit_language_model(
         sentences_to_text(text),
-        tokens=WordPairs.kind,
+        tokenizer=TokenizerKind.WORD_PAIRS,
         shape=replace(large.shape, causal=True),
         settings=replace(
             large.settings, steps=300, seed=seed, precision="bfloat16" if on_gpu else "float32"

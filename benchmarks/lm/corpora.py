@@ -17,8 +17,11 @@ from torch import Tensor
 
 from benchmarks.data import DATA, RAW_ENGLISH, ROOT
 from thresher.atomic_files import write_file
-from thresher.lm.tokens.factory import Characters, Tokens, learn_tokens, token_counts
-from thresher.lm.training.batches import Part
+from thresher.lm.tokens.characters import CharacterTokenizer
+from thresher.lm.tokens.counts import token_counts
+from thresher.lm.tokens.factory import learn_tokenizer
+from thresher.lm.tokens.tokenizer import Tokenizer
+from thresher.lm.training.batches import WeightedPart
 from thresher.lm.training.fit import predicted_bytes
 from thresher.lm.training.splits import split_text
 
@@ -43,7 +46,7 @@ class Corpus:
     validation: dict[str, Tensor]
     test: dict[str, Tensor]
     test_bytes: dict[str, int | None]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[WeightedPart, ...] = ()
 
     @property
     def counts(self) -> Tensor:
@@ -54,7 +57,7 @@ class Corpus:
         for ids, part in zip(
             torch.split(self.train, [each.tokens for each in self.parts]), self.parts, strict=True
         ):
-            counts += part.share / part.tokens * token_counts(ids.numpy(), self.vocabulary)
+            counts += part.fraction / part.tokens * token_counts(ids.numpy(), self.vocabulary)
         return (len(self.train) * counts).round().long()
 
     def all_validation(self) -> Tensor:
@@ -73,8 +76,10 @@ class Corpus:
 def shakespeare() -> Corpus:
     """Tiny Shakespeare by characters, cut by position."""
     parts = split_text(_shakespeare_text())
-    tokens = Characters(_shakespeare_text())
-    return _corpus(tokens, parts.train, {"all": parts.validation}, {"all": parts.test})
+    tokenizer = CharacterTokenizer(_shakespeare_text())
+    return _corpus(
+        tokenizer, str(parts.train), {"all": str(parts.validation)}, {"all": str(parts.test)}
+    )
 
 
 def two_languages() -> Corpus:
@@ -92,7 +97,9 @@ def two_languages() -> Corpus:
         validation={"big": validation, "small": validation + one.vocabulary},
         test={"big": test, "small": test + one.vocabulary},
         test_bytes=dict.fromkeys(("big", "small"), one.test_bytes["all"]),
-        parts=tuple(Part(len(one.train), share) for share in (1 - SMALL_SHARE, SMALL_SHARE)),
+        parts=tuple(
+            WeightedPart(len(one.train), share) for share in (1 - SMALL_SHARE, SMALL_SHARE)
+        ),
     )
 
 
@@ -104,9 +111,9 @@ def five_languages() -> Corpus:
         text = (DATA / "raw" / language / "news.txt").read_text(encoding="utf-8")
         for part, piece in zip((train, validation, test), _pieces(text, NEWS_BYTES), strict=True):
             part.append(piece)
-    tokens = learn_tokens("bpe", "".join(train), vocabulary=8192)
+    tokenizer = learn_tokenizer("bpe", "".join(train), vocabulary=8192)
     return _corpus(
-        tokens,
+        tokenizer,
         "".join(train),
         dict(zip(names, validation, strict=True)),
         dict(zip(names, test, strict=True)),
@@ -116,15 +123,15 @@ def five_languages() -> Corpus:
 def words() -> Corpus:
     """English by words: the 20,000 most frequent, all others being one token."""
     train, validation, test = _english()
-    tokens = learn_tokens("words", train, vocabulary=WORDS)
-    return _corpus(tokens, train, {"all": validation}, {"all": test})
+    tokenizer = learn_tokenizer("words", train, vocabulary=WORDS)
+    return _corpus(tokenizer, train, {"all": validation}, {"all": test})
 
 
 def pairs(vocabulary: int) -> Corpus:
     """English by byte-level pairs."""
     train, validation, test = _english()
-    tokens = learn_tokens("bpe", train, vocabulary=vocabulary)
-    return _corpus(tokens, train, {"all": validation}, {"all": test})
+    tokenizer = learn_tokenizer("bpe", train, vocabulary=vocabulary)
+    return _corpus(tokenizer, train, {"all": validation}, {"all": test})
 
 
 MAKERS: dict[str, Callable[[], Corpus]] = {
@@ -151,7 +158,7 @@ def corpus(name: str, folder: Path = FOLDER) -> Corpus:
     validation, test = (
         {text: ids[f"{part}.{text}"] for text in about["texts"]} for part in ("validation", "test")
     )
-    parts = tuple(Part(*part) for part in about["parts"])
+    parts = tuple(WeightedPart(*part) for part in about["parts"])
     return Corpus(about["vocabulary"], ids["train"], validation, test, about["test_bytes"], parts)
 
 
@@ -171,16 +178,20 @@ def _packed(made: Corpus) -> bytes:
     )
 
 
-def _corpus(tokens: Tokens, train: str, validation: dict[str, str], test: dict[str, str]) -> Corpus:
+def _corpus(
+    tokenizer: Tokenizer, train: str, validation: dict[str, str], test: dict[str, str]
+) -> Corpus:
     def ids(text: str) -> Tensor:
-        return torch.from_numpy(tokens.encode(text))
+        return torch.from_numpy(tokenizer.encode(text))
 
     return Corpus(
-        vocabulary=tokens.vocabulary,
+        vocabulary=tokenizer.vocabulary,
         train=ids(train),
         validation={name: ids(text) for name, text in validation.items()},
         test={name: ids(text) for name, text in test.items()},
-        test_bytes={name: predicted_bytes(tokens, ids(text), text) for name, text in test.items()},
+        test_bytes={
+            name: predicted_bytes(tokenizer, ids(text), text) for name, text in test.items()
+        },
     )
 
 
@@ -192,9 +203,9 @@ def _english() -> tuple[str, str, str]:
     """Three parts of every English file, joined."""
     files = [(DATA / "raw" / "eng" / name).read_text(encoding="utf-8") for name in RAW_ENGLISH]
     parts = [split_text(text) for text in files]
-    train = "".join(each.train for each in parts)
-    validation = "".join(each.validation for each in parts)
-    return train, validation, "".join(each.test for each in parts)
+    train = "".join(str(each.train) for each in parts)
+    validation = "".join(str(each.validation) for each in parts)
+    return train, validation, "".join(str(each.test) for each in parts)
 
 
 def _pieces(text: str, sizes: tuple[int, ...]) -> list[str]:

@@ -21,8 +21,9 @@ from benchmarks.lm.machine import Machine
 from benchmarks.lm.rows import Result, Row, write_result
 from benchmarks.lm.training import new_state, parameters
 from thresher.lm.output_layers import OutputModule, output_layer
-from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
+from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.training.state import TrainingData, TrainingState, task_for
 
 VOCABULARIES = (4096, 16_384, 65_536, 262_144)
 
@@ -112,7 +113,7 @@ def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
     settings = _settings(row, machine)
     state = new_state(row, text, settings, machine)
     model, optimizer = state.model.train(), state.optimizer
-    task, ids = task_of(model, settings), text.train.to(machine.device)
+    task, ids = task_for(model, settings), text.train.to(machine.device)
     batches = [
         task.training_batch(ids, size=settings.batch, seed=0, step=step) for step in range(50)
     ]
@@ -182,7 +183,7 @@ def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps
     """Training steps without evaluation."""
     settings = _settings(row, machine)
     model, optimizer = state.model.train(), state.optimizer
-    task, ids = task_of(model, settings), text.train.to(machine.device)
+    task, ids = task_for(model, settings), text.train.to(machine.device)
     batches = [
         task.training_batch(ids, size=settings.batch, seed=0, step=step) for step in range(steps)
     ]

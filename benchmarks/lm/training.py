@@ -12,11 +12,12 @@ from benchmarks.lm.machine import Machine, compile_layers
 from benchmarks.lm.rows import Result, Row
 from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.reports.evaluation import Evaluation, best_temperature, evaluate
-from thresher.lm.reports.frequency_groups import group_means, popularity_groups
+from thresher.lm.reports.frequency_groups import frequency_groups, group_means
 from thresher.lm.reports.gradient_roles import ROLES
-from thresher.lm.reports.report import efficiency
-from thresher.lm.training.loop import TrainingData, TrainingState, task_of, train
+from thresher.lm.reports.report import tokenizer_efficiency
+from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.training.state import TrainingData, TrainingState, task_for
 from thresher.lm.transformer import Shape
 
 EVALUATED = 8192  # tokens at a time, whatever the batch of training
@@ -45,7 +46,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
     machine.wait()
     seconds = time.perf_counter() - started
     temperatures = {
-        name: best_temperature(model, task_of(model, settings), ids, batch=_windows(model))
+        name: best_temperature(model, task_for(model, settings), ids, batch=_windows(model))
         for name, ids in corpus.validation.items()
     }
     return {
@@ -56,11 +57,11 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
         "best_loss": state.best_loss,
         "log": state.log,
         "counts": corpus.counts.tolist() if corpus.vocabulary <= FEW else None,
-        "efficiency": efficiency(corpus.counts),
+        "efficiency": tokenizer_efficiency(corpus.counts),
         "final": final,
         "best": _tests(model, corpus, settings, temperatures),
         "validation": {
-            name: _evaluated(model, ids, settings, temperatures[name]).figures()
+            name: _evaluated(model, ids, settings, temperatures[name]).metrics()
             for name, ids in corpus.validation.items()
         },
         "roles": state.roles and {role: getattr(state.roles, role).tolist() for role in ROLES},
@@ -105,7 +106,7 @@ def _evaluated(
     temperature: float,
     byte_count: int | None = None,
 ) -> Evaluation:
-    task = task_of(model, settings)
+    task = task_for(model, settings)
     return evaluate(
         model, task, ids, batch=_windows(model), temperature=temperature, byte_count=byte_count
     )
@@ -123,7 +124,7 @@ def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
             "token_losses": sums.loss.tolist(),
         }
     else:
-        groups = popularity_groups(counts)
+        groups = frequency_groups(counts)
         means = group_means(found.token_losses, groups)
         each = {
             "loss_by_popularity": {
@@ -132,4 +133,4 @@ def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
             "rare_count": sums.count[rare].sum().item(),
             "rare_loss": sums.loss[rare].sum().item(),
         }
-    return {**found.figures(), **each}
+    return {**found.metrics(), **each}

@@ -20,10 +20,10 @@ CLOSE = {"atol": 1e-5, "rtol": 1e-4}
 CONTEXT = 24
 
 
-def learned(*, causal=False, tokens="word-pairs"):
+def learned(*, causal=False, tokenizer="word-pairs"):
     return fit_language_model(
         TEXT,
-        tokens=tokens,
+        tokenizer=tokenizer,
         shape=Shape(width=16, layers=3, heads=2, context=CONTEXT, causal=causal),
         settings=LanguageModelSettings(
             steps=30, batch=4, warm_up=2, evaluate_every=30, roles=False
@@ -48,14 +48,14 @@ def encoder(masked):
 
 def ids_of(model, words):
     """A line end, the tokens of each word read by itself, and a line end."""
-    (end,) = set(model.tokens.encode("a\n")[-1:].tolist())
-    inside = [token for word in words for token in model.tokens.encode(word)[:-1].tolist()]
+    (end,) = set(model.tokenizer.encode("a\n")[-1:].tolist())
+    inside = [token for word in words for token in model.tokenizer.encode(word)[:-1].tolist()]
     return torch.tensor([[end, *inside, end]])
 
 
 def test_tokens_are_those_of_the_text_the_model_learned_from(masked, encoder):
     batch = encoder.batch([WORDS])
-    expected = masked.tokens.encode("አቶ ከበደ went to Lagos .")
+    expected = masked.tokenizer.encode("አቶ ከበደ went to Lagos .")
     assert batch.ids[0, 1:].tolist() == expected.tolist()
     assert batch.ids[0, 0] == expected[-1]
     assert batch.word[0].tolist()[0] == batch.word[0].tolist()[-1] == -1
@@ -65,7 +65,7 @@ def test_tokens_are_those_of_the_text_the_model_learned_from(masked, encoder):
 def test_every_token_knows_its_word_counted_through_the_batch(masked, encoder):
     batch = encoder.batch([SHORT, WORDS])
     for number, word in enumerate([*SHORT, *WORDS]):
-        assert masked.tokens.decode(batch.ids[batch.word == number].tolist()) == (
+        assert masked.tokenizer.decode(batch.ids[batch.word == number].tolist()) == (
             " " + romanize(word.casefold())
         )
 
@@ -80,7 +80,7 @@ def test_encode_is_what_comes_out_of_that_layer(masked, layer):
     encoder = LanguageModelEncoder(masked, name="my-lm", layer=layer)
     hidden = encoder.encode(encoder.batch([WORDS]))
     model = masked.model
-    expected = model.transformer.each_layer(model.embed(ids_of(masked, WORDS)))[layer]
+    expected = model.transformer.hidden_states(model.embed(ids_of(masked, WORDS)))[layer]
     torch.testing.assert_close(hidden, expected, **CLOSE)
 
 
@@ -148,7 +148,7 @@ def test_models_that_cannot_encode_words_are_told_apart(causal):
     with pytest.raises(
         InputError, match=r"x has the tokens bpe; an encoder of words needs .*word-pairs"
     ):
-        LanguageModelEncoder(learned(tokens="bpe"), name="x")
+        LanguageModelEncoder(learned(tokenizer="bpe"), name="x")
 
 
 @pytest.mark.parametrize("layer", [0, 4])
@@ -164,7 +164,7 @@ def test_surprisal_is_the_loss_summed_over_the_tokens_of_a_word(causal):
     ids = ids_of(causal, WORDS)[:, :-1]
     log_p = causal.model.output.all_log_probs(causal.model(ids[:, :-1])).log_softmax(-1)
     losses = -log_p.gather(-1, ids[:, 1:, None])[0, :, 0]
-    lengths = [len(causal.tokens.encode(word)) - 1 for word in WORDS]
+    lengths = [len(causal.tokenizer.encode(word)) - 1 for word in WORDS]
     expected = torch.stack([part.sum() for part in losses.split(lengths)])
     found = CausalSurprisal(causal, name="x").surprisal([SHORT, WORDS])
     torch.testing.assert_close(torch.from_numpy(found[len(SHORT) :]), expected, **CLOSE)
@@ -175,7 +175,7 @@ def test_every_token_of_a_long_sentence_is_counted_once(causal):
     words = ["ከበደ", "went", "to"] * 30
     found = reader.surprisal([words])
     assert (found > 0).all()
-    pieces = causal.tokens.encode_words(words)
+    pieces = causal.tokenizer.encode_words(words)
     first = next(i for i in range(len(words)) if sum(map(len, pieces[: i + 1])) > CONTEXT - 1)
     alone = reader.surprisal([words[:first]])
     torch.testing.assert_close(torch.from_numpy(found[:first]), torch.from_numpy(alone), **CLOSE)
@@ -199,4 +199,4 @@ def test_a_model_that_fills_gaps_has_no_surprisal(masked):
     with pytest.raises(InputError, match="x is a masked language model"):
         CausalSurprisal(masked, name="x")
     with pytest.raises(InputError, match="x has the tokens bpe; the surprisal of words needs"):
-        CausalSurprisal(learned(causal=True, tokens="bpe"), name="x")
+        CausalSurprisal(learned(causal=True, tokenizer="bpe"), name="x")

@@ -12,7 +12,7 @@ from thresher.encoders.padding import batch_of_words, encode_by_length
 from thresher.encoders.protocol import TokenBatch, gate_embeddings
 from thresher.encoders.subword_ids import flatten_ids
 from thresher.errors import InputError
-from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.transformer import Transformer
 
@@ -34,7 +34,7 @@ class LanguageModelEncoder:
         device: str | torch.device = "cpu",
     ) -> None:
         self._name = name
-        self._tokens = _word_tokens(trained, name)
+        self._tokenizer = _word_tokenizer(trained, name)
         self._model = trained.model.to(device).eval().requires_grad_(False)
         if self._model.mask is None:
             raise InputError(
@@ -84,9 +84,9 @@ class LanguageModelEncoder:
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize case-folded words into windows no longer than the model's context."""
-        context, end = self._model.architecture.shape.context, self._tokens.line_end
+        context, end = self._model.architecture.shape.context, self._tokenizer.line_end
         words = [word for words in sentences for word in words]
-        ids, counts = flatten_ids(self._tokens.encode_words(words))
+        ids, counts = flatten_ids(self._tokenizer.encode_words(words))
         return batch_of_words(
             ids,
             counts,
@@ -103,7 +103,7 @@ class LanguageModelEncoder:
         return encode_by_length(self._encode_layer, batch)
 
     def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self._lower_layers.each_layer(self._model.embed(ids), mask=mask)[-1]
+        return self._lower_layers.hidden_states(self._model.embed(ids), mask=mask)[-1]
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Return the hidden states of the last layer; closed gates replace words by the mask."""
@@ -112,12 +112,12 @@ class LanguageModelEncoder:
         return hidden
 
 
-def _word_tokens(trained: TrainedLanguageModel, name: str) -> WordPairs:
-    if isinstance(trained.tokens, WordPairs):
-        return trained.tokens
+def _word_tokenizer(trained: TrainedLanguageModel, name: str) -> WordPairTokenizer:
+    if isinstance(trained.tokenizer, WordPairTokenizer):
+        return trained.tokenizer
     raise InputError(
-        f"{name} has the tokens {trained.tokens.kind}; an encoder of words needs a language model "
-        f"with {WordPairs.kind}, as trained by thresher lm train --objective masked"
+        f"{name} has the tokens {trained.tokenizer.kind}; an encoder of words needs a language "
+        "model with word-pairs, as trained by thresher lm train --objective masked"
     )
 
 

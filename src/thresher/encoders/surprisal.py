@@ -12,7 +12,7 @@ from thresher.encoders.overlapping_windows import overlapping_windows
 from thresher.encoders.padding import group_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
 from thresher.errors import InputError
-from thresher.lm.tokens.factory import WordPairs
+from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 
 _MAX_BATCH_TOKENS = 4096
@@ -38,14 +38,14 @@ class CausalSurprisal:
         if not trained.architecture.shape.causal:
             raise InputError(
                 f"{name} is a masked language model; surprisal needs a causal one, as trained by "
-                f"thresher lm train --tokens {WordPairs.kind}"
+                f"thresher lm train --tokens word-pairs"
             )
-        if not isinstance(trained.tokens, WordPairs):
+        if not isinstance(trained.tokenizer, WordPairTokenizer):
             raise InputError(
-                f"{name} has the tokens {trained.tokens.kind}; the surprisal of words needs a "
-                f"language model with {WordPairs.kind}: thresher lm train --tokens {WordPairs.kind}"
+                f"{name} has the tokens {trained.tokenizer.kind}; the surprisal of words needs a "
+                f"language model with word-pairs: thresher lm train --tokens word-pairs"
             )
-        self._tokens = trained.tokens
+        self._tokenizer = trained.tokenizer
         self._model = trained.model.to(device).eval().requires_grad_(False)
 
     @classmethod
@@ -64,7 +64,7 @@ class CausalSurprisal:
         lengths = np.array([len(ids) for ids, _ in windows], dtype=np.int64)
         for group in group_by_length(lengths, _MAX_BATCH_TOKENS):
             ids, word = zip(*(windows[number] for number in group), strict=True)
-            batch = padded_batch(ids, word, [0] * len(ids), [], pad=self._tokens.line_end)
+            batch = padded_batch(ids, word, [0] * len(ids), [], pad=self._tokenizer.line_end)
             losses, words = self._losses(batch.to(self._model.device))
             np.add.at(total, words, losses)
         return total
@@ -74,10 +74,10 @@ class CausalSurprisal:
 
         A window starts with a line end.
         """
-        context, end = self._model.architecture.shape.context, self._tokens.line_end
+        context, end = self._model.architecture.shape.context, self._tokenizer.line_end
         offset = 0
         for words in filter(None, sentences):
-            ids_of_words = self._tokens.encode_words(words)
+            ids_of_words = self._tokenizer.encode_words(words)
             tokens = [token for ids in ids_of_words for token in ids]
             word = [offset + i for i, ids in enumerate(ids_of_words) for _ in ids]
             scored = 0

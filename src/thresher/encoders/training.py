@@ -9,12 +9,12 @@ import torch
 from thresher.deprecation import renamed_arguments
 from thresher.encoders.choices import EncoderSize
 from thresher.errors import InputError
+from thresher.lm.choices import TokenizerKind
 from thresher.lm.losses.margin import Margin
-from thresher.lm.tokens.factory import WordPairs
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import fit_language_model
-from thresher.lm.training.loop import TrainingProgress
 from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.training.state import TrainingProgress
 from thresher.lm.transformer import Shape
 from thresher.validation import require_choice
 
@@ -78,11 +78,11 @@ def train_encoder(
     )
     return fit_language_model(
         sentences_to_text(sentences),
-        tokens=WordPairs.kind,
+        tokenizer=TokenizerKind.WORD_PAIRS,
         shape=chosen.shape,
         settings=settings,
         device=device,
-        work=work_dir,
+        work_dir=work_dir,
         resume=resume,
         on_progress=on_progress,
     )

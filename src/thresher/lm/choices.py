@@ -4,7 +4,14 @@ from enum import StrEnum
 
 from thresher.lm.output_layers.choices import OutputLayerName
 
-__all__ = ["Objective", "OutputLayerName", "Precision", "TokenizerKind"]
+__all__ = [
+    "FeedForward",
+    "Objective",
+    "OutputLayerName",
+    "PositionEncoding",
+    "Precision",
+    "TokenizerKind",
+]
 
 
 class TokenizerKind(StrEnum):
@@ -28,3 +35,17 @@ class Precision(StrEnum):
 
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
+
+
+class PositionEncoding(StrEnum):
+    """How a Transformer represents positions."""
+
+    ROTARY = "rotary"
+    LEARNED = "learned"
+
+
+class FeedForward(StrEnum):
+    """The feed-forward block of a Transformer layer."""
+
+    GELU = "gelu"
+    SWIGLU = "swiglu"

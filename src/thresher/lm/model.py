@@ -1,4 +1,4 @@
-"""A language model: embedding, transformer, output layer."""
+"""A language model: input embedding, Transformer, output layer."""
 
 import math
 from dataclasses import dataclass, field
@@ -11,43 +11,52 @@ from torch.nn import functional
 from thresher.errors import InputError
 from thresher.lm.losses.margin import MarginRule
 from thresher.lm.output_layers import output_layer
-from thresher.lm.output_layers.choices import check_layer_name
+from thresher.lm.output_layers.choices import OutputLayerName, check_layer_name
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
+from thresher.validation import require_number
 
-TIED_LAYERS = ("adjusted", "full", "gated")  # those that can share the embedding, or have a margin
+# The output layers that can share the weights of the embedding; they also support a margin.
+TIED_LAYERS = (OutputLayerName.ADJUSTED, OutputLayerName.FULL, OutputLayerName.GATED)
+
+# Names of modules in saved models, where they differ from the attributes of today.
+_SAVED_NAMES = {
+    ".attention.qkv.": ".attention.read.",
+    ".attention.output.": ".attention.write.",
+    "transformer.position_embedding": "transformer.places",
+}
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """What a language model is made of.
+    """The components of a language model.
 
-    tied: the output layer's vectors are the input embedding; only the layers of `TIED_LAYERS`
+    output: an `OutputLayerName`
+    tied: whether the output layer shares the weights of the input embedding (`TIED_LAYERS`)
     """
 
     vocabulary: int
     shape: Shape = field(default_factory=Shape)
-    output: str = "full"
+    output: str = OutputLayerName.FULL.value
     tied: bool = True
 
     def __post_init__(self) -> None:
-        if self.vocabulary < 1:
-            raise InputError(f"a vocabulary has at least 1 token, got {self.vocabulary}")
+        require_number("vocabulary", self.vocabulary, at_least=1)
         check_layer_name(self.output)
         if self.tied and self.output not in TIED_LAYERS:
             raise InputError(
-                f"the output layer {self.output!r} has vectors of its own: it cannot be tied; "
-                "choose untied vectors (--untied)"
+                f"the output layer {self.output!r} cannot share the weights of the embedding; "
+                "choose untied weights (`tied=False`)"
             )
 
 
 class LanguageModel(nn.Module):
     """p(token | context) = output layer(transformer(embedding of the context)).
 
-    A causal model predicts the next token from those before it; one that looks both ways predicts
-    the tokens behind masks. The mask has an embedding but is no token, so it is never predicted;
-    its id is the vocabulary's size.
+    A causal model predicts each token from those before it, a masked model predicts masked tokens
+    from both sides. The mask has an embedding of its own, but is not part of the vocabulary and
+    therefore never predicted; its id is the size of the vocabulary.
     """
 
     def __init__(self, architecture: Architecture, *, frequencies: Tensor | None = None) -> None:
@@ -66,68 +75,83 @@ class LanguageModel(nn.Module):
 
     @property
     def mask_id(self) -> int:
-        """What stands for a hidden token in the ids of a model that looks both ways."""
+        """The id of the mask in the input of a masked model."""
         return self.architecture.vocabulary
 
     @property
     def device(self) -> torch.device:
-        """Where the parameters are."""
+        """The device of the parameters."""
         return self.embedding.device
 
-    def embed(self, ids: Tensor, *, read: Tensor | None = None) -> Tensor:
-        """The input vectors of tokens and masks: (batch, length) to (batch, length, width).
+    def embed(self, ids: Tensor, *, embedding: Tensor | None = None) -> Tensor:
+        """Return the input vectors of tokens and masks: (batch, length) to (batch, length, width).
 
-        read: (vocabulary, width), where to look tokens up, by default the embedding
+        embedding: (vocabulary, width), used instead of the model's own embedding
         """
-        read = self.embedding if read is None else read
+        embedding = self.embedding if embedding is None else embedding
         if self.mask is None:
-            return functional.embedding(ids, read)
+            return functional.embedding(ids, embedding)
         masked = ids == self.mask_id
-        vectors = functional.embedding(ids.masked_fill(masked, 0), read)
+        vectors = functional.embedding(ids.masked_fill(masked, 0), embedding)
         return torch.where(masked[..., None], self.mask.to(vectors.dtype), vectors)
 
     def forward(self, ids: Tensor, *, mask: Tensor | None = None) -> Tensor:
-        """Hidden states: (batch, length) to (batch, length, width)."""
+        """Return the hidden states: (batch, length) to (batch, length, width).
+
+        mask: (batch, length), False for padding
+        """
         return self.transformer(self.embed(ids), mask=mask)  # type: ignore[no-any-return]
 
     def set_margin(self, margin: float | MarginRule) -> None:
-        """Train on the margin loss from now on: a number or a rule of `FullSoftmax`."""
+        """Set the margin of the training loss: a number, or a rule of `FullSoftmax`."""
         if isinstance(self.output, FullSoftmax):
             self.output.margin = margin
         elif margin != math.inf:
             raise InputError(
-                f"the output layer {self.architecture.output!r} has no margin; "
-                f"those that do are {', '.join(TIED_LAYERS)}"
+                f"the output layer {self.architecture.output!r} does not support `margin`; "
+                f"choose from {', '.join(TIED_LAYERS)}"
             )
 
     def weights(self) -> dict[str, Tensor]:
-        """The state on the CPU, each tensor once: tied vectors under the embedding's name."""
+        """Return a copy of all tensors on the CPU, under the names that saved models use.
+
+        Tied weights appear once, as the embedding.
+        """
         state = self.state_dict()
         if self.architecture.tied:
             del state["output.weight"]
-        return {name: value.detach().cpu().clone() for name, value in state.items()}
+        return {_saved_name(name): value.detach().cpu().clone() for name, value in state.items()}
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
-        """Take over what `weights` gave, checked against this model's own shapes."""
+        """Load what `weights` returned; names or shapes that do not match are a ValueError."""
         if self.architecture.tied:
             weights = weights | {"output.weight": weights.get("embedding", torch.empty(0))}
-        own = self.state_dict()
+        own = {_saved_name(name): name for name in self.state_dict()}
+        state = self.state_dict()
         for name in sorted(own.keys() | weights.keys()):
-            has, needs = (
-                tuple(state[name].shape) if name in state else None for state in (weights, own)
-            )
-            if has != needs:
+            given = tuple(weights[name].shape) if name in weights else None
+            needed = tuple(state[own[name]].shape) if name in own else None
+            if given != needed:
                 raise ValueError(
-                    f"weights of another configuration: {name} has the shape {has}, "
-                    f"the model's own {needs}"
+                    f"the weights do not fit the configuration: {name} has the shape {given}, "
+                    f"but the model needs {needed}"
                 )
-        self.load_state_dict(weights)
+        self.load_state_dict({own[name]: value for name, value in weights.items()})
 
 
 def seeded_model(
     architecture: Architecture, *, seed: int, frequencies: Tensor | None = None
 ) -> LanguageModel:
-    """A new model on the CPU, the same for the same seed; torch's own generator is left alone."""
+    """Return a new model on the CPU that depends only on the seed.
+
+    Torch's global random state does not change.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return LanguageModel(architecture, frequencies=frequencies)
+
+
+def _saved_name(name: str) -> str:
+    for new, saved in _SAVED_NAMES.items():
+        name = name.replace(new, saved)
+    return name

@@ -1,4 +1,4 @@
-"""A plain modern transformer: vectors in, hidden states out, causal or looking both ways."""
+"""A Transformer with pre-norm layers: vectors in, hidden states out."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.errors import InputError
+from thresher.lm.choices import FeedForward, PositionEncoding
 from thresher.lm.output_layers.module import INITIAL_SCALE, initial_weight
+from thresher.validation import require_choice, require_fields, require_number
 
-POSITIONS = ("rotary", "learned")
-MLPS = ("gelu", "swiglu")
+RotaryAngles = tuple[Tensor, Tensor]  # cosines and sines: (length, head width / 2) each
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a transformer is and what it is made of.
+    """The size and the components of a Transformer.
 
-    context: the most tokens it reads at a time   causal: a token sees those before it alone
+    width: of the hidden states   context: the maximum length of the input, in tokens
+    causal: whether a token attends only to itself and the tokens before it
+    positions: a `PositionEncoding`   mlp: a `FeedForward`
     """
 
     width: int = 128
@@ -25,34 +28,29 @@ class Shape:
     heads: int = 4
     context: int = 128
     causal: bool = True
-    positions: str = "rotary"
-    mlp: str = "gelu"
+    positions: str = PositionEncoding.ROTARY.value
+    mlp: str = FeedForward.GELU.value
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        if min(self.width, self.layers, self.heads) < 1 or self.context < 2:
-            raise InputError(
-                "width, layers and heads must be at least 1 and the context at least 2, got "
-                f"{self.width}, {self.layers}, {self.heads} and {self.context}"
-            )
+        require_fields(self, ("width", "layers", "heads"), at_least=1)
+        require_number("context", self.context, at_least=2)
+        require_number("dropout", self.dropout, at_least=0, below=1)
+        require_choice("positions", self.positions, PositionEncoding)
+        require_choice("mlp", self.mlp, FeedForward)
         if self.width % self.heads:
-            raise InputError(f"{self.heads} heads cannot share a width of {self.width} evenly")
-        if self.positions == "rotary" and self.width // self.heads % 2:
             raise InputError(
-                f"rotary positions need heads of an even width, got {self.width // self.heads}"
+                f"`width` must be a multiple of `heads`, got {self.width} and {self.heads}"
             )
-        for name, value, choices in (
-            ("positions", self.positions, POSITIONS),
-            ("mlp", self.mlp, MLPS),
-        ):
-            if value not in choices:
-                raise InputError(f"unknown {name} {value!r}; choose from {', '.join(choices)}")
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+        if self.positions == PositionEncoding.ROTARY and self.width // self.heads % 2:
+            raise InputError(
+                "rotary positions need an even width of each head (`width` / `heads`), "
+                f"got {self.width // self.heads}"
+            )
 
 
 class Transformer(nn.Module):
-    """Layers of x + attention(norm x) and x + mlp(norm x), and a last norm; no biases."""
+    """Layers of x + attention(norm x) and x + mlp(norm x), and a final norm; no biases."""
 
     cosines: Tensor
     sines: Tensor
@@ -60,55 +58,61 @@ class Transformer(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
-        cosines, sines = rotations(shape.context, shape.width // shape.heads)
+        cosines, sines = rotary_angles(shape.context, shape.width // shape.heads)
         self.register_buffer("cosines", cosines, persistent=False)
         self.register_buffer("sines", sines, persistent=False)
-        self.places = (
-            initial_weight(shape.context, shape.width) if shape.positions == "learned" else None
+        self.position_embedding = (
+            initial_weight(shape.context, shape.width)
+            if shape.positions == PositionEncoding.LEARNED
+            else None
         )
         self.layers = nn.ModuleList(_Layer(shape) for _ in range(shape.layers))
         self.norm = nn.RMSNorm(shape.width)
 
     def forward(self, vectors: Tensor, *, mask: Tensor | None = None) -> Tensor:
-        """The hidden states of the last layer.
+        """Return the normalised hidden states of the last layer.
 
-        vectors: (batch, length, width)   mask: (batch, length), False where there is padding
+        vectors: (batch, length, width)   mask: (batch, length), False for padding
         returns: (batch, length, width)
         """
-        return self.norm(self.each_layer(vectors, mask=mask)[-1])  # type: ignore[no-any-return]
+        return self.norm(self.hidden_states(vectors, mask=mask)[-1])  # type: ignore[no-any-return]
 
-    def each_layer(self, vectors: Tensor, *, mask: Tensor | None = None) -> list[Tensor]:
-        """The vectors that go into the first layer and come out of each: layers + 1 of them."""
+    def hidden_states(self, vectors: Tensor, *, mask: Tensor | None = None) -> list[Tensor]:
+        """Return the input of the first layer and the output of each: layers + 1 tensors."""
         length = vectors.shape[1]
         if length > self.shape.context:
-            raise ValueError(f"at most {self.shape.context} tokens fit, got {length}")
-        if self.places is not None:
-            vectors = vectors + self.places[:length]
+            raise ValueError(
+                f"the input has {length} tokens, but the context is {self.shape.context}"
+            )
+        if self.position_embedding is not None:
+            vectors = vectors + self.position_embedding[:length]
         vectors = functional.dropout(vectors, self.shape.dropout, self.training)
-        turn = (
+        angles = (
             (self.cosines[:length], self.sines[:length])
-            if self.shape.positions == "rotary"
+            if self.shape.positions == PositionEncoding.ROTARY
             else None
         )
-        allowed = _allowed(mask, length, causal=self.shape.causal)
+        allowed = _attention_mask(mask, length, causal=self.shape.causal)
         states = [vectors]
         for layer in self.layers:
-            states.append(layer(states[-1], turn, allowed))
+            states.append(layer(states[-1], angles, allowed))
         return states
 
 
-def rotations(length: int, width: int) -> tuple[Tensor, Tensor]:
-    """cos and sin of position·10000^(−2i/width), by which pair i of a head is turned.
+def rotary_angles(length: int, width: int) -> RotaryAngles:
+    """Return cos and sin of position·10000^(−2i/width), the rotation of pair i of a head.
 
-    returns: two of (length, width / 2)
+    returns: (length, width / 2) each
     """
     speeds = 10_000.0 ** (-torch.arange(0, width - 1, 2, dtype=torch.float64) / width)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * speeds
     return angles.cos().float(), angles.sin().float()
 
 
-def turned(vectors: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
-    """Each pair (first half, second half) turned by its angle, so products see distance alone.
+def rotate(vectors: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
+    """Rotate each pair (i of the first half, i of the second half) by its angle.
+
+    The product of two rotated vectors then depends on the distance of their positions only.
 
     vectors: (…, length, width)   cosines, sines: (length, width / 2)
     """
@@ -126,10 +130,8 @@ class _Layer(nn.Module):
         self.mlp = _Mlp(shape)
         self.dropout = nn.Dropout(shape.dropout)
 
-    def forward(
-        self, x: Tensor, turn: tuple[Tensor, Tensor] | None, allowed: Tensor | None
-    ) -> Tensor:
-        x = x + self.dropout(self.attention(self.attention_norm(x), turn, allowed))
+    def forward(self, x: Tensor, angles: RotaryAngles | None, allowed: Tensor | None) -> Tensor:
+        x = x + self.dropout(self.attention(self.attention_norm(x), angles, allowed))
         return x + self.dropout(self.mlp(self.mlp_norm(x)))  # type: ignore[no-any-return]
 
 
@@ -137,17 +139,15 @@ class _Attention(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
-        self.read = _linear(shape.width, 3 * shape.width)
-        self.write = _linear(shape.width, shape.width, layers=shape.layers)
+        self.qkv = _linear(shape.width, 3 * shape.width)
+        self.output = _linear(shape.width, shape.width, layers=shape.layers)
 
-    def forward(
-        self, x: Tensor, turn: tuple[Tensor, Tensor] | None, allowed: Tensor | None
-    ) -> Tensor:
+    def forward(self, x: Tensor, angles: RotaryAngles | None, allowed: Tensor | None) -> Tensor:
         batch, length, width = x.shape
-        heads = self.read(x).view(batch, length, 3, self.shape.heads, -1)
+        heads = self.qkv(x).view(batch, length, 3, self.shape.heads, -1)
         query, key, value = heads.permute(2, 0, 3, 1, 4)  # each (batch, heads, length, head width)
-        if turn is not None:
-            query, key = turned(query, *turn), turned(key, *turn)
+        if angles is not None:
+            query, key = rotate(query, *angles), rotate(key, *angles)
         mixed = functional.scaled_dot_product_attention(
             query,
             key,
@@ -156,15 +156,15 @@ class _Attention(nn.Module):
             dropout_p=self.shape.dropout if self.training else 0.0,
             is_causal=self.shape.causal and allowed is None,
         )
-        return self.write(mixed.transpose(1, 2).reshape(batch, length, width))  # type: ignore[no-any-return]
+        return self.output(mixed.transpose(1, 2).reshape(batch, length, width))  # type: ignore[no-any-return]
 
 
 class _Mlp(nn.Module):
-    """GELU with 4·width inside, or SwiGLU with 8/3·width: as many weights either way."""
+    """GELU with an inner width of 4·width, or SwiGLU with 8/3·width: equally many weights."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
-        self.gated = shape.mlp == "swiglu"
+        self.gated = shape.mlp == FeedForward.SWIGLU
         inner = -(-8 * shape.width // 3) if self.gated else 4 * shape.width
         self.up = _linear(shape.width, 2 * inner if self.gated else inner)
         self.down = _linear(inner, shape.width, layers=shape.layers)
@@ -180,17 +180,22 @@ class _Mlp(nn.Module):
 
 
 def _linear(width: int, out: int, *, layers: int | None = None) -> nn.Linear:
-    """A matrix of small numbers; one that adds to the stream is smaller the more layers add."""
+    """Return a linear map without bias and with small initial weights.
+
+    layers: given for maps whose output is added to the residual stream; the more layers add to it,
+        the smaller are the initial weights
+    """
     linear = nn.Linear(width, out, bias=False)
-    shrink = 1.0 if layers is None else (2 * layers) ** 0.5
-    nn.init.normal_(linear.weight, std=INITIAL_SCALE / shrink)
+    divisor = 1.0 if layers is None else (2 * layers) ** 0.5
+    nn.init.normal_(linear.weight, std=INITIAL_SCALE / divisor)
     return linear
 
 
-def _allowed(mask: Tensor | None, length: int, *, causal: bool) -> Tensor | None:
-    """Who may look at whom: (batch, 1, length or 1, length); None where a kernel knows by itself.
+def _attention_mask(mask: Tensor | None, length: int, *, causal: bool) -> Tensor | None:
+    """Return which token may attend to which: (batch, 1, length or 1, length).
 
-    A token may always look at itself, so that padding has something to look at.
+    None without padding: then the attention function needs no mask. A token may always attend to
+    itself, because the softmax of padding would be NaN otherwise.
     """
     if mask is None:
         return None

@@ -1,4 +1,4 @@
-"""Figures of a model, against the same from its whole table of log-probabilities."""
+"""Metrics of a model, compared with those of a table of all its log-probabilities."""
 
 import math
 
@@ -40,7 +40,7 @@ def table(model, task):
 
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("output", ["full", "classes"])
-def test_figures_are_means_over_positions(causal, output):
+def test_metrics_are_means_over_positions(causal, output):
     model, task = sharp(causal=causal, output=output)
     log_p, target = table(model, task)
     true = log_p.gather(1, target[:, None])[:, 0]
@@ -51,7 +51,7 @@ def test_figures_are_means_over_positions(causal, output):
         ]
     )
     tempered = (log_p / 1.7).log_softmax(1).gather(1, target[:, None])[:, 0]
-    found = evaluate(model, task, IDS, batch=2, temperature=1.7, byte_count=150).figures()
+    found = evaluate(model, task, IDS, batch=2, temperature=1.7, byte_count=150).metrics()
     assert found == pytest.approx(
         {
             "tokens": len(target),
@@ -77,21 +77,23 @@ def test_losses_are_kept_by_token():
         expected = -log_p[rows, token].mean().item()
         assert found.token_losses[token].item() == pytest.approx(expected, rel=1e-5)
     assert math.isnan(found.token_losses[V - 1])
-    assert found.figures()["bits_per_byte"] is None
+    assert found.metrics()["bits_per_byte"] is None
 
 
 def test_perplexity_is_as_precise_as_the_loss():
     found = evaluate(*sharp(), IDS)
-    assert found.figures()["perplexity"] == pytest.approx(math.exp(found.loss), rel=1e-14)
+    assert found.metrics()["perplexity"] == pytest.approx(math.exp(found.loss), rel=1e-14)
 
 
-def test_a_text_of_which_nothing_is_hidden_is_an_error():
+def test_a_text_without_masked_tokens_is_an_error():
     model, _ = sharp(causal=False)
-    with pytest.raises(InputError, match="of a text of 3 tokens none was hidden; give more text"):
+    with pytest.raises(
+        InputError, match="no token was masked in a text of 3 tokens; give more text"
+    ):
         evaluate(model, Task(V, 10, causal=False, mask_share=0.001), IDS[:3])
 
 
-def test_a_model_that_knows_nothing_has_the_mean_rank():
+def test_a_uniform_model_has_the_mean_rank():
     sums = TokenSums.zeros(5)
     sums.add(torch.full((4, 5), -math.log(5)), torch.tensor([0, 1, 1, 4]))
     assert sums.reciprocal_rank.sum().item() / 4 == pytest.approx(1 / 3)
@@ -99,7 +101,7 @@ def test_a_model_that_knows_nothing_has_the_mean_rank():
 
 
 @pytest.mark.parametrize("scale", [0.2, 5.0, 60.0, 400.0])
-def test_the_best_temperature_is_where_the_loss_is_least(scale):
+def test_the_best_temperature_minimises_the_loss(scale):
     model, task = sharp(scale=scale)
     log_p, target = table(model, task)
 

@@ -9,13 +9,13 @@ from torch.nn import functional
 from thresher.errors import InputError
 from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.model import Architecture, seeded_model
-from thresher.lm.reports import gradient_roles as gradients
+from thresher.lm.reports import gradient_roles as module
 from thresher.lm.reports.gradient_roles import (
     ROLES,
     RoleGradients,
-    measurable,
-    readable,
-    role_parts,
+    can_measure_roles,
+    embedding_with_gradient,
+    gradients_by_role,
 )
 from thresher.lm.training.batches import IGNORED, Task
 from thresher.lm.transformer import Shape
@@ -35,16 +35,16 @@ def batch_of(*, causal, seed=0):
 
 
 def measured(model, batch):
-    read = readable(model)
-    hidden = model.transformer(model.embed(batch.input, read=read))
-    rows = model.output.loss(hidden, batch.target, reduction="none")
+    embedding = embedding_with_gradient(model)
+    hidden = model.transformer(model.embed(batch.input, embedding=embedding))
+    losses = model.output.loss(hidden, batch.target, reduction="none")
     model.zero_grad()
-    (rows.sum() / (batch.target != IGNORED).sum()).backward()
-    return read, hidden, rows
+    (losses.sum() / (batch.target != IGNORED).sum()).backward()
+    return embedding, hidden, losses
 
 
 def by_copies(model, batch, margin):
-    """∂L/∂ of three copies of the embedding: one to read, one for targets, one for the rest."""
+    """Return ∂L/∂ of three copies of the embedding: for inputs, for targets, for other tokens."""
     read, pulled, pushed = (model.embedding.detach().clone().requires_grad_() for _ in range(3))
     if not model.architecture.tied:
         pulled, pushed = (model.output.weight.detach().clone().requires_grad_() for _ in range(2))
@@ -60,25 +60,25 @@ def by_copies(model, batch, margin):
 @pytest.mark.parametrize("margin", [math.inf, 0.05, 0.0])
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("tied", [True, False])
-def test_roles_are_what_three_untied_copies_would_receive(tied, causal, margin):
+def test_roles_are_the_gradients_of_three_untied_copies(tied, causal, margin):
     model, batch = model_of(tied=tied, causal=causal), batch_of(causal=causal)
     model.set_margin(margin)
-    parts = role_parts(model, batch, *measured(model, batch))
+    parts = gradients_by_role(model, batch, *measured(model, batch))
     for part, expected in zip(parts, by_copies(model, batch, margin), strict=True):
         torch.testing.assert_close(part, expected, rtol=1e-5, atol=1e-8)
 
 
-def test_roles_of_a_large_vocabulary_are_summed_to_the_same(monkeypatch):
+def test_roles_are_the_same_when_summed_as_for_a_large_vocabulary(monkeypatch):
     model, batch = model_of(tied=True), batch_of(causal=True)
     found = measured(model, batch)
-    by_product = role_parts(model, batch, *found)
-    monkeypatch.setattr(gradients, "_DENSE", V - 1)
-    torch.testing.assert_close(role_parts(model, batch, *found), by_product)
+    by_product = gradients_by_role(model, batch, *found)
+    monkeypatch.setattr(module, "_MAX_DENSE_VOCABULARY", V - 1)
+    torch.testing.assert_close(gradients_by_role(model, batch, *found), by_product)
 
 
 def test_the_three_roles_add_up_to_the_gradient_of_a_tied_embedding():
     model, batch = model_of(tied=True), batch_of(causal=True)
-    parts = role_parts(model, batch, *measured(model, batch))
+    parts = gradients_by_role(model, batch, *measured(model, batch))
     torch.testing.assert_close(sum(parts), model.embedding.grad)
 
 
@@ -89,13 +89,13 @@ def test_norms_are_summed_over_steps():
         batch = batch_of(causal=True, seed=seed)
         found = measured(model, batch)
         roles.add(model, batch, *found)
-        for role, part in zip(ROLES, role_parts(model, batch, *found), strict=True):
+        for role, part in zip(ROLES, gradients_by_role(model, batch, *found), strict=True):
             expected[role] += part.norm(dim=1)
     for role in ROLES:
         torch.testing.assert_close(getattr(roles, role), expected[role])
 
 
-def test_a_token_that_never_occurs_is_only_pushed():
+def test_a_token_that_never_occurs_only_has_the_role_other():
     model, batch = model_of(tied=True), batch_of(causal=True)
     roles = RoleGradients.zeros(V)
     roles.add(model, batch, *measured(model, batch))
@@ -103,15 +103,15 @@ def test_a_token_that_never_occurs_is_only_pushed():
     assert roles.other[V - 1] > 0
 
 
-def test_a_loss_that_cannot_be_told_apart_is_an_error():
+def test_a_loss_whose_roles_cannot_be_separated_is_an_error():
     model, batch = model_of(tied=True), batch_of(causal=True)
     found = measured(model, batch)
     model.output.label_smoothing = 0.1
-    assert not measurable(model)
-    assert not measurable(model_of(tied=False, output="tree"))
-    with pytest.raises(InputError, match="full softmax without smoothing"):
-        role_parts(model, batch, *found)
+    assert not can_measure_roles(model)
+    assert not can_measure_roles(model_of(tied=False, output="tree"))
+    with pytest.raises(InputError, match="full softmax without label smoothing"):
+        gradients_by_role(model, batch, *found)
     model.output.label_smoothing = 0.0
     model.zero_grad()
     with pytest.raises(ValueError, match="call backward"):
-        role_parts(model, batch, *found)
+        gradients_by_role(model, batch, *found)

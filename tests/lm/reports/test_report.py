@@ -1,4 +1,4 @@
-"""The report: tables that hold the models' own figures, pictures that are there."""
+"""The report: its tables show the models' metrics, and its plots exist."""
 
 import csv
 import dataclasses
@@ -11,8 +11,8 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm.reports import report
-from thresher.lm.reports.plots import _smooth, distribution
-from thresher.lm.tokens.factory import Characters
+from thresher.lm.reports.plots import _smooth, plot_token_frequencies
+from thresher.lm.tokens.characters import CharacterTokenizer
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
@@ -42,29 +42,29 @@ def rows_of(table):
     return head, rows
 
 
-def test_the_report_holds_the_figures_of_each_model(models, tmp_path):
+def test_the_report_shows_the_metrics_of_each_model(models, tmp_path):
     report.write_report(models, tmp_path)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    for name, learned in models.items():
+    for name, trained in models.items():
         line = next(line for line in text.splitlines() if line.startswith(f"| {name} |"))
-        assert f"{learned.test.loss:.4f}" in line
-        assert f"{learned.test.accuracy:.4f}" in line
+        assert f"{trained.test.loss:.4f}" in line
+        assert f"{trained.test.accuracy:.4f}" in line
 
 
-def test_every_picture_named_is_there_and_is_drawn(models, tmp_path):
+def test_every_plot_of_the_report_is_written(models, tmp_path):
     files = report.write_report(models, tmp_path)
     assert sorted(files) == sorted(file.name for file in tmp_path.iterdir())
-    pictures = [name for name in files if name.endswith(".svg")]
-    assert len(pictures) == 3
+    plots = [name for name in files if name.endswith(".svg")]
+    assert len(plots) == 3
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    for name in pictures:
+    for name in plots:
         assert f"({name})" in text
         assert "</svg>" in (tmp_path / name).read_text(encoding="utf-8")
 
 
-def test_models_of_the_same_tokens_share_one_curve_of_their_popularity(models):
+def test_models_with_the_same_token_counts_share_one_curve(models):
     def curves(models):
-        return len(distribution(models).axes[0].lines)
+        return len(plot_token_frequencies(models).axes[0].lines)
 
     assert curves(models) == 1
     assert curves(models | {"fewer": fit(alphabet=30)}) == 2
@@ -78,43 +78,43 @@ def test_the_same_models_make_the_same_report(models, tmp_path):
 
 
 def test_the_loss_of_a_group_is_the_mean_over_its_tokens(models):
-    learned = models["standard"]
-    order = learned.counts.argsort(descending=True, stable=True)
-    losses = learned.test.token_losses[order]
-    found = report.group_losses(learned, learned.test)
+    trained = models["standard"]
+    order = trained.counts.argsort(descending=True, stable=True)
+    losses = trained.test.token_losses[order]
+    found = report.group_losses(trained, trained.test)
     assert list(found) == [f"ranks {i + 1}-{i + 10}" for i in range(0, 60, 10)]
     for i, value in enumerate(found.values()):
         assert value == pytest.approx(losses[10 * i : 10 * i + 10].nanmean().item())
 
 
 def test_the_token_file_has_every_token_by_rank(models):
-    learned = models["standard"]
-    rows = list(csv.DictReader(io.StringIO(report.token_table(learned))))
+    trained = models["standard"]
+    rows = list(csv.DictReader(io.StringIO(report.token_table(trained))))
     counts = [int(row["training_count"]) for row in rows]
-    assert counts == sorted(learned.counts.tolist(), reverse=True)
+    assert counts == sorted(trained.counts.tolist(), reverse=True)
     for row in rows:
-        token = learned.tokens.names.index(row["token"])
+        token = trained.tokenizer.names.index(row["token"])
         assert float(row["gradient_other"]) == pytest.approx(
-            learned.roles.other[token].item(), rel=1e-4
+            trained.roles.other[token].item(), rel=1e-4
         )
         seen = int(row["test_count"]) > 0
         assert bool(row["loss"]) is seen
         if seen:
             assert float(row["loss"]) == pytest.approx(
-                learned.test.token_losses[token].item(), rel=1e-4
+                trained.test.token_losses[token].item(), rel=1e-4
             )
 
 
-def test_efficiency_is_one_where_all_tokens_are_used_alike():
-    assert report.efficiency(torch.full((50,), 3)) == pytest.approx(1)
-    assert report.efficiency(torch.tensor([97, 1, 1, 1])) < 0.1
+def test_efficiency_is_one_if_all_tokens_are_equally_frequent():
+    assert report.tokenizer_efficiency(torch.full((50,), 3)) == pytest.approx(1)
+    assert report.tokenizer_efficiency(torch.tensor([97, 1, 1, 1])) < 0.1
     # H_2.5 = −log(Σ p^2.5) / 1.5 of (½, ¼, ¼), over log 3
     power = 0.5**2.5 + 2 * 0.25**2.5
     expected = -math.log(power) / 1.5 / math.log(3)
-    assert report.efficiency(torch.tensor([2, 1, 1])) == pytest.approx(expected)
+    assert report.tokenizer_efficiency(torch.tensor([2, 1, 1])) == pytest.approx(expected)
 
 
-def test_models_without_roles_or_groups_in_common_still_make_a_report(tmp_path):
+def test_a_report_needs_neither_roles_nor_common_groups(tmp_path):
     settings = dataclasses.replace(SETTINGS, label_smoothing=0.1)
     models = {"smoothed": fit(settings=settings, alphabet=15), "words": fit(alphabet=30)}
     models["smoothed"].write(tmp_path / "model")
@@ -123,13 +123,13 @@ def test_models_without_roles_or_groups_in_common_still_make_a_report(tmp_path):
     assert "gradient-roles.svg" in report.write_report(models, tmp_path / "two")
 
 
-def test_tokens_that_no_font_has_are_drawn_too(tmp_path):
-    learned = fit(alphabet=12)
-    odd = dataclasses.replace(learned, tokens=Characters("\n\t $^_{}\\%日😀"))
+def test_tokens_that_the_font_lacks_can_be_plotted(tmp_path):
+    trained = fit(alphabet=12)
+    odd = dataclasses.replace(trained, tokenizer=CharacterTokenizer("\n\t $^_{}\\%日😀"))
     assert "token-distribution.svg" in report.write_report({"odd": odd}, tmp_path)
 
 
-def test_markdown_leaves_a_missing_column_empty():
+def test_a_missing_column_is_an_empty_cell():
     table = report.markdown([{"": "a", "x": "1"}, {"": "b", "y": "2"}])
     assert table.splitlines() == [
         "|  | x | y |",
@@ -144,7 +144,7 @@ def test_a_report_needs_a_model(tmp_path):
         report.write_report({}, tmp_path)
 
 
-def test_shares_of_thousands_are_means_over_neighbours():
+def test_fractions_of_a_large_vocabulary_are_averaged_over_neighbours():
     shares = torch.rand(3, 1000, generator=torch.Generator().manual_seed(0))
     smooth = _smooth(shares)
     assert smooth[1, 500].item() == pytest.approx(shares[1, 495:506].mean().item())

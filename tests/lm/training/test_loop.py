@@ -1,48 +1,29 @@
-"""Training: it learns, it can be stopped anywhere, and it says when it has gone wrong."""
+"""The training loop: it learns, it can be stopped and resumed, and it reports divergence."""
 
-import json
 import math
-import tracemalloc
-from dataclasses import replace
 
 import pytest
 import torch
-from safetensors import safe_open
-
-from thresher.errors import InputError
-from thresher.lm.model import Architecture
-from thresher.lm.output_layers.full import FullSoftmax
-from thresher.lm.reports.evaluation import evaluate
-from thresher.lm.reports.gradient_roles import ROLES
-from thresher.lm.training.batches import Part
-from thresher.lm.training.checkpoints import load_checkpoint, run_mark, save_checkpoint
-from thresher.lm.training.loop import DivergedError, TrainingData, TrainingState, task_of, train
-from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
-
-V = 12
-# A made-up language: each token is followed by one of three, so ln 3 is the best loss there is.
-_START = torch.Generator().manual_seed(0)
-_STEPS = torch.randint(3, (3000,), generator=_START)
-LANGUAGE = (torch.cumsum(_STEPS * 2 + 1, 0)) % V
-COUNTS = torch.bincount(LANGUAGE[:2500], minlength=V)
-DATA = TrainingData(LANGUAGE[:2500], LANGUAGE[2500:], COUNTS)
-SETTINGS = LanguageModelSettings(
-    steps=12, batch=4, warm_up=3, evaluate_every=4, learning_rate=3e-3, validation_tokens=200
+from tests.lm.training.artificial_language import (
+    COUNTS,
+    DATA,
+    LANGUAGE,
+    SETTINGS,
+    VOCABULARY,
+    changed,
+    start,
 )
 
-
-def start(settings=SETTINGS, *, causal=True, output="full", tied=True, dropout=0.0):
-    shape = Shape(width=16, heads=2, layers=2, context=8, causal=causal, dropout=dropout)
-    return TrainingState.new(Architecture(V, shape, output, tied), settings, COUNTS)
-
-
-def changed(**options):
-    return LanguageModelSettings(**{**SETTINGS.__dict__, **options})
+from thresher.errors import InputError, TrainingError
+from thresher.lm.output_layers.full import FullSoftmax
+from thresher.lm.reports.evaluation import evaluate
+from thresher.lm.training.batches import WeightedPart
+from thresher.lm.training.loop import train
+from thresher.lm.training.state import TrainingData, task_for
 
 
 @pytest.mark.parametrize("margin", ["inf", "2", "4"])
-def test_a_model_learns_all_there_is_to_learn(margin):
+def test_a_model_reaches_the_best_possible_loss(margin):
     settings = changed(steps=250, batch=16, learning_rate=1e-2, evaluate_every=50, margin=margin)
     state = start(settings)
     train(state, DATA, settings)
@@ -59,65 +40,22 @@ def test_every_kind_of_margin_trains(margin):
     state, other = start(settings), start(plain)
     train(state, DATA, settings)
     train(other, DATA, plain)
-    assert state.best_loss < 0.95 * math.log(V)
+    assert state.best_loss < 0.95 * math.log(VOCABULARY)
     assert state.best_loss != other.best_loss
 
 
 def test_a_masked_model_learns_from_what_it_sees():
-    ids = (5 * torch.arange(75) % V).repeat_interleave(
+    ids = (5 * torch.arange(75) % VOCABULARY).repeat_interleave(
         40
     )  # a hidden token is nearly always the one beside it
-    data = TrainingData(ids[:2500], ids[2500:], torch.bincount(ids[:2500], minlength=V))
+    data = TrainingData(ids[:2500], ids[2500:], torch.bincount(ids[:2500], minlength=VOCABULARY))
     settings = changed(steps=150, batch=16, learning_rate=1e-2, evaluate_every=50)
     state = start(settings, causal=False)
     train(state, data, settings)
-    assert state.best_loss < 0.3 * math.log(V)
+    assert state.best_loss < 0.3 * math.log(VOCABULARY)
 
 
-@pytest.mark.parametrize(
-    ("options", "settings"),
-    [
-        ({}, {}),
-        ({"dropout": 0.3}, {"margin": "2"}),
-        ({"causal": False, "tied": False}, {"margin": "1:3"}),
-        ({"output": "gated"}, {"decay_embeddings": False}),
-        ({"output": "noise-contrastive", "tied": False}, {}),
-    ],
-)
-def test_a_stopped_run_goes_on_to_the_very_same_result(tmp_path, options, settings):
-    settings = changed(**settings)
-    whole = start(settings, **options)
-    train(whole, DATA, settings)
-
-    path = tmp_path / "checkpoint.safetensors"
-    stopped = start(settings, **options)
-    mark = run_mark(stopped, DATA, settings)
-
-    def stop_at_eight(state):
-        save_checkpoint(path, state, mark)
-        if state.step == 8:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(stopped, DATA, settings, after_evaluation=stop_at_eight)
-    torch.manual_seed(99)  # whatever happened in between
-    resumed = start(settings, **options)
-    load_checkpoint(path, resumed, mark)
-    assert resumed.step == 8
-    train(resumed, DATA, settings)
-    for name, value in whole.model.weights().items():
-        assert torch.equal(value, resumed.model.weights()[name]), name
-    assert (whole.best_step, whole.best_loss) == (resumed.best_step, resumed.best_loss)
-    for one, two in zip(whole.log, resumed.log, strict=True):
-        assert one | {"tokens_per_second": 0} == pytest.approx(
-            two | {"tokens_per_second": 0}, rel=0, abs=0, nan_ok=True
-        )
-    assert (whole.roles is None) is (options.get("output") == "noise-contrastive")
-    if whole.roles is not None:
-        assert all(torch.equal(getattr(whole.roles, r), getattr(resumed.roles, r)) for r in ROLES)
-
-
-def test_the_best_model_is_kept_though_later_ones_are_worse():
+def test_the_best_model_is_kept_if_later_ones_are_worse():
     # With a rate this high and no decay, later evaluations are worse than the best.
     settings = changed(steps=40, learning_rate=0.3, final_share=1.0, warm_up=0, evaluate_every=2)
     state = start(settings)
@@ -130,7 +68,7 @@ def test_the_best_model_is_kept_though_later_ones_are_worse():
         assert torch.equal(value, state.model.weights()[name])
 
 
-def test_training_leaves_torchs_random_numbers_alone():
+def test_training_does_not_change_the_global_random_state():
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
@@ -138,116 +76,71 @@ def test_training_leaves_torchs_random_numbers_alone():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_loss_that_is_no_number_is_told_and_the_best_model_kept():
+def test_a_loss_that_becomes_nan_is_an_error_and_the_best_model_is_kept():
     settings = changed(steps=60, evaluate_every=4)
     state = start(settings)
     sane = {}
 
-    def spoil_after_twenty(state):
+    def break_weights_at_step_20(state):
         if state.step == 20:
             sane.update(state.best)
             with torch.no_grad():
                 state.model.transformer.norm.weight[0] = math.nan
 
-    with pytest.raises(DivergedError, match="training loss is nan by step 24; a lower learning"):
-        train(state, DATA, settings, after_evaluation=spoil_after_twenty)
+    with pytest.raises(TrainingError, match="training loss became NaN by step 24; try a lower"):
+        train(state, DATA, settings, after_evaluation=break_weights_at_step_20)
     assert state.best_step == 20
     for name, value in state.best.items():
         assert torch.equal(value, sane[name])
         assert value.isfinite().all()
 
 
-def test_progress_tells_step_loss_speed_and_time_left():
-    told = []
-    train(start(changed(steps=25)), DATA, changed(steps=25), on_progress=told.append)
-    assert [each.step for each in told] == [4, 8, 10, 12, 16, 20, 24, 25]
-    assert all(each.steps == 25 and 0 < each.loss < 5 for each in told)
-    assert all(each.tokens_per_second > 0 for each in told)
-    assert told[-1].seconds_left == 0 < told[0].seconds_left
+def test_progress_has_step_loss_speed_and_time_left():
+    reports = []
+    train(start(changed(steps=25)), DATA, changed(steps=25), on_progress=reports.append)
+    assert [each.step for each in reports] == [4, 8, 10, 12, 16, 20, 24, 25]
+    assert all(each.steps == 25 and 0 < each.loss < 5 for each in reports)
+    assert all(each.tokens_per_second > 0 for each in reports)
+    assert reports[-1].seconds_left == 0 < reports[0].seconds_left
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        lambda: (start(changed(seed=1)), DATA, changed(seed=1)),
-        lambda: (start(tied=False), DATA, SETTINGS),
-        lambda: (start(), TrainingData(DATA.train[1:], DATA.validation, COUNTS), SETTINGS),
-        lambda: (start(), replace(DATA, parts=(Part(1000, 0.5), Part(1500, 0.5))), SETTINGS),
-    ],
-)
-def test_a_checkpoint_of_another_run_is_refused(tmp_path, other):
-    path = tmp_path / "checkpoint.safetensors"
-    state = start()
-    save_checkpoint(path, state, run_mark(state, DATA, SETTINGS))
-    state, data, settings = other()
-    with pytest.raises(InputError, match="begun with other text or settings"):
-        load_checkpoint(path, state, run_mark(state, data, settings))
-
-
-def test_a_run_is_marked_without_a_copy_of_its_tokens():
-    state, long = start(), TrainingData(torch.zeros(2**20).long(), DATA.validation, COUNTS)
-    tracemalloc.start()
-    run_mark(state, long, SETTINGS)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2**20  # of 2²³ bytes
-
-
-def test_a_broken_checkpoint_is_refused_and_a_missing_one_starts_anew(tmp_path):
-    path = tmp_path / "checkpoint.safetensors"
-    state = start()
-    load_checkpoint(path, state, "mark")
-    assert state.step == 0
-    path.write_bytes(b"nothing")
-    with pytest.raises(InputError, match="cannot resume"):
-        load_checkpoint(path, state, "mark")
-
-
-def test_a_checkpoint_is_tensors_and_plain_text(tmp_path):
-    path = tmp_path / "checkpoint.safetensors"
-    state = start()
-    train(state, DATA, SETTINGS)
-    save_checkpoint(path, state, "mark")
-    with safe_open(path, framework="pt") as file:
-        numbers = json.loads(file.metadata()["numbers"])
-    assert numbers["step"] == 12
-    assert len(numbers["log"]) == 3
-    assert [each.name for each in tmp_path.iterdir()] == [path.name]
-
-
-def test_a_corpus_shorter_than_the_context_is_an_error():
+def test_a_corpus_that_is_not_longer_than_the_context_is_an_error():
     data = TrainingData(LANGUAGE[:8], LANGUAGE[:8], COUNTS)
-    with pytest.raises(InputError, match="8 tokens, no more than the context of 8"):
+    with pytest.raises(InputError, match="8 tokens and must have more than `context`"):
         train(start(), data, SETTINGS)
 
 
-def test_a_part_shorter_than_the_context_or_parts_of_another_row_are_errors():
-    short = TrainingData(DATA.train, DATA.validation, COUNTS, (Part(2492, 0.5), Part(8, 0.5)))
-    with pytest.raises(InputError, match="8 tokens, no more than the context of 8"):
+def test_parts_that_are_too_short_or_do_not_add_up_are_errors():
+    short = TrainingData(
+        DATA.train, DATA.validation, COUNTS, (WeightedPart(2492, 0.5), WeightedPart(8, 0.5))
+    )
+    with pytest.raises(InputError, match="8 tokens and must have more than `context`"):
         train(start(), short, SETTINGS)
-    other = TrainingData(DATA.train, DATA.validation, COUNTS, (Part(2400, 1.0),))
-    with pytest.raises(InputError, match="parts of 2400 tokens make no row of 2500"):
+    other = TrainingData(DATA.train, DATA.validation, COUNTS, (WeightedPart(2400, 1.0),))
+    with pytest.raises(InputError, match="`parts` have 2400 tokens in total, but `train` has 2500"):
         train(start(), other, SETTINGS)
 
 
-def test_a_part_is_learned_by_its_share():
-    # The second half of the row is the same language by other names, and read one time in ten.
+def test_a_part_with_a_larger_fraction_is_learned_better():
+    # The second half is the same language with other token ids.
     ids = torch.cat([LANGUAGE[:1250] % 6, LANGUAGE[:1250] % 6 + 6])
     settings = changed(steps=40, batch=16, learning_rate=1e-2, evaluate_every=40)
 
     def losses(first, second):
-        data = TrainingData(ids, ids, COUNTS, (Part(1250, first), Part(1250, second)))
+        data = TrainingData(
+            ids, ids, COUNTS, (WeightedPart(1250, first), WeightedPart(1250, second))
+        )
         model = train(start(settings), data, settings)
-        task = task_of(model, settings)
+        task = task_for(model, settings)
         return [evaluate(model, task, half).loss for half in data.texts()]
 
-    often, seldom = losses(0.9, 0.1)
-    assert often < seldom
-    assert losses(0.1, 0.9)[1] < seldom
+    frequent, rare = losses(0.9, 0.1)
+    assert frequent < rare
+    assert losses(0.1, 0.9)[1] < rare
 
 
 @pytest.mark.parametrize(("roles", "rows"), [(True, 4 * 8), (False, None)])
-def test_only_hidden_tokens_reach_the_output_layer_unless_roles_are_measured(
+def test_only_masked_tokens_reach_the_output_layer_unless_roles_are_measured(
     roles, rows, monkeypatch
 ):
     settings = changed(steps=1, roles=roles)
@@ -274,23 +167,23 @@ def test_a_masked_model_is_the_same_whether_roles_are_measured_or_not():
 
 
 @pytest.mark.parametrize("options", [{"roles": False}, {"cosine": 1.0}, {"label_smoothing": 0.1}])
-def test_roles_are_measured_only_where_asked_for_and_where_the_loss_allows(options):
+def test_roles_are_measured_only_on_request_and_if_the_loss_allows_it(options):
     assert start().roles is not None
     assert start(changed(**options)).roles is None
 
 
-def test_a_model_is_chosen_by_as_many_validation_tokens_as_the_settings_say():
+def test_the_best_step_is_chosen_with_validation_tokens_tokens():
     settings = changed(steps=4, validation_tokens=40)
     state = start(settings)
     model = train(state, DATA, settings)
-    task = task_of(model, settings)
+    task = task_for(model, settings)
     found = [evaluate(model, task, DATA.validation, limit=limit).loss for limit in (40, None)]
     assert state.best_loss == pytest.approx(found[0])
     assert state.best_loss != pytest.approx(found[1])
 
 
-def test_as_many_tokens_are_hidden_as_the_settings_say():
-    assert task_of(start(causal=False).model, changed(mask_share=0.4)).mask_share == 0.4
+def test_the_task_masks_the_fraction_of_the_settings():
+    assert task_for(start(causal=False).model, changed(mask_share=0.4)).mask_share == 0.4
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
@@ -300,15 +193,15 @@ def test_steps_are_computed_in_the_precision_of_the_settings(precision, monkeypa
 
     def watched(device, **options):
         seen.append((device, options))
-        return autocast(device, enabled=False)  # not every CPU has the other one
+        return autocast(device, enabled=False)  # not every CPU supports bfloat16
 
     monkeypatch.setattr(torch, "autocast", watched)
     train(state, DATA, settings)
     assert seen == ([] if precision == "float32" else [("cpu", {"dtype": torch.bfloat16})])
 
 
-def test_a_layer_without_a_margin_says_so():
-    with pytest.raises(InputError, match="'tree' has neither margin nor label smoothing"):
+def test_a_margin_for_a_layer_that_does_not_support_it_is_an_error():
+    with pytest.raises(InputError, match="'tree' supports neither `margin` nor `label_smoothing`"):
         start(changed(margin="2"), output="tree", tied=False)
 
 

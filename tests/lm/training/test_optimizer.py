@@ -1,4 +1,4 @@
-"""What decays, and how fast a model learns when."""
+"""Weight decay by parameter group, the learning-rate schedule, and invalid settings."""
 
 import itertools
 
@@ -21,8 +21,8 @@ def model(*, tied=True, causal=True):
 @pytest.mark.parametrize("decay_embeddings", [True, False])
 def test_every_parameter_is_in_one_group_and_only_matrices_decay(tied, decay_embeddings):
     lm = model(tied=tied, causal=False)
-    decayed, free = decay_groups(lm, decay_embeddings=decay_embeddings)
-    assert sorted(map(id, decayed + free)) == sorted(map(id, lm.parameters()))
+    decayed, not_decayed = decay_groups(lm, decay_embeddings=decay_embeddings)
+    assert sorted(map(id, decayed + not_decayed)) == sorted(map(id, lm.parameters()))
     assert all(each.dim() == 2 for each in decayed)
     rows = [each for each in lm.parameters() if each.shape == (11, 8)]
     assert len(rows) == 1 + (not tied)
@@ -54,19 +54,19 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        ({"steps": 0}, "steps must be at least 1, got 0"),
-        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
-        ({"label_smoothing": 1.0}, "label_smoothing must be"),
+        ({"steps": 0}, "`steps` must be at least 1, got 0"),
+        ({"learning_rate": 0.0}, "`learning_rate` must be above 0"),
+        ({"label_smoothing": 1.0}, "`label_smoothing` must be"),
         ({"margin": "wide"}, "`margin` must be a number of at least 0 .* got 'wide'"),
         ({"precision": "half"}, "choose from float32, bfloat16"),
-        ({"final_share": 2.0}, "final_share must be from 0 to 1"),
-        ({"weight_decay": -1.0}, "weight_decay must be at least 0"),
+        ({"final_share": 2.0}, "`final_share` must be at least 0 and at most 1"),
+        ({"weight_decay": -1.0}, "`weight_decay` must be at least 0"),
     ],
 )
-def test_settings_that_cannot_be_are_an_error(options, told):
-    with pytest.raises(InputError, match=told):
+def test_invalid_settings_are_an_error(options, message):
+    with pytest.raises(InputError, match=message):
         LanguageModelSettings(**options)
 
 

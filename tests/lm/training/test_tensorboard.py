@@ -1,5 +1,3 @@
-"""The log of a run as TensorBoard reads it."""
-
 import sys
 
 import pytest
@@ -15,7 +13,7 @@ TEXT = "the cat sat on the mat, and the dog sat on the cat.\n" * 40
 
 def test_every_column_of_the_log_is_a_curve(tmp_path):
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    learned = fit_language_model(
+    trained = fit_language_model(
         TEXT,
         shape=Shape(width=8, heads=1, layers=1, context=8),
         settings=LanguageModelSettings(steps=4, batch=2, evaluate_every=2),
@@ -29,11 +27,11 @@ def test_every_column_of_the_log_is_a_curve(tmp_path):
     }  # fmt: skip
     for name in ("validation_loss", "training_loss"):
         assert [event.step for event in curves[name]] == [2, 4]
-        expected = [row[name] for row in learned.log]
+        expected = [row[name] for row in trained.log]
         assert [event.value for event in curves[name]] == pytest.approx(expected)
 
 
-def test_without_a_folder_nothing_is_needed_and_nothing_written(tmp_path, monkeypatch):
+def test_without_a_folder_nothing_is_imported_and_nothing_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     monkeypatch.chdir(tmp_path)
     with tensorboard_log(None) as add:
@@ -41,14 +39,14 @@ def test_without_a_folder_nothing_is_needed_and_nothing_written(tmp_path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_tensorboard_the_command_that_helps_is_named(tmp_path, monkeypatch):
+def test_without_tensorboard_the_error_names_the_extra_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
     with pytest.raises(InputError, match=r"thresher\[train\]"), tensorboard_log(tmp_path / "board"):
         pass
     assert not (tmp_path / "board").exists()
 
 
-def test_a_place_that_cannot_be_a_folder_is_told(tmp_path):
+def test_a_path_that_cannot_be_a_folder_is_an_error(tmp_path):
     pytest.importorskip("tensorboard")
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"), tensorboard_log(tmp_path / "file" / "b"):

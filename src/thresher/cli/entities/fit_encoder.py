@@ -17,7 +17,7 @@ from thresher.work_folder import check_output_folder, work_folder
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
     from thresher.gates.distributed import ProcessGroup
-    from thresher.lm.training.loop import TrainingProgress
+    from thresher.lm.training.state import TrainingProgress
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def _evaluate(trained: "TrainedLanguageModel", text: str) -> "Evaluation":
     from thresher.lm.reports.evaluation import evaluate as evaluated  # noqa: PLC0415
     from thresher.lm.training.fit import predicted_bytes  # noqa: PLC0415
 
-    ids = torch.from_numpy(trained.tokens.encode(text))
-    bytes_read = predicted_bytes(trained.tokens, ids, text) if trained.task.causal else None
+    ids = torch.from_numpy(trained.tokenizer.encode(text))
+    bytes_read = predicted_bytes(trained.tokenizer, ids, text) if trained.task.causal else None
     return evaluated(
         trained.model,
         trained.task,

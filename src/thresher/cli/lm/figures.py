@@ -17,16 +17,16 @@ def figures_as_json(trained: "TrainedLanguageModel", evaluation: "Evaluation") -
 
     losses = group_losses(trained, evaluation)
     groups = {name: None if math.isnan(loss) else loss for name, loss in losses.items()}
-    return {**evaluation.figures(), "loss_by_popularity": groups}
+    return {**evaluation.metrics(), "loss_by_popularity": groups}
 
 
 def figures_as_table(trained: "TrainedLanguageModel", evaluation: "Evaluation") -> Table:
     """Return a table with a row for each metric."""
-    from thresher.lm.reports.report import figure_row, group_row  # noqa: PLC0415 (torch)
+    from thresher.lm.reports.report import group_row, metrics_row  # noqa: PLC0415 (torch)
 
     table = Table("", "", box=SIMPLE_HEAD, pad_edge=False, show_header=False)
     table.columns[1].justify = "right"
-    for name, figure in figure_row(evaluation).items():
+    for name, figure in metrics_row(evaluation).items():
         table.add_row(name, figure)
     table.add_section()
     for name, figure in group_row(trained, evaluation).items():

@@ -9,7 +9,7 @@ from rich.progress import TextColumn
 from thresher.cli.progress import rich_progress
 
 if TYPE_CHECKING:
-    from thresher.lm.training.loop import TrainingProgress
+    from thresher.lm.training.state import TrainingProgress
 
 OnProgress = Callable[["TrainingProgress"], None]
 

@@ -19,12 +19,13 @@ from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import Device, Json, Quiet, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
-from thresher.errors import InputError
+from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
+    from thresher.lm.training.fit import DivergedError
 
 
 @with_option_groups
@@ -59,7 +60,7 @@ def train(
     problems = Problems()
     documents = texts.read(problems)
     arguments = {
-        "tokens": tokenizer.kind.value,
+        "tokenizer": tokenizer.kind.value,
         "vocabulary": tokenizer.vocabulary,
         "shape": Shape(causal=tokenizer.objective == Objective.CAUSAL, **shape.given()),
         "output": output_layer.output_layer.value,
@@ -81,7 +82,7 @@ def _train(
     text: str, model: ResumableModelOptions, arguments: dict[str, Any], *, quiet: bool
 ) -> "TrainedLanguageModel":
     """Train and save a model; `arguments` are those of `fit_language_model`."""
-    from thresher.lm.training.fit import SpoiledRunError, fit_language_model  # noqa: PLC0415 (torch)
+    from thresher.lm.training.fit import DivergedError, fit_language_model  # noqa: PLC0415 (torch)
 
     folder, resume = model.output, model.resume
     with (
@@ -90,29 +91,29 @@ def _train(
     ):
         try:
             trained = fit_language_model(
-                text, work=work_dir, resume=resume, on_progress=on_progress, **arguments
+                text, work_dir=work_dir, resume=resume, on_progress=on_progress, **arguments
             )
-        except SpoiledRunError as error:
-            raise _after_saving(error, error.learned, folder) from error
+        except DivergedError as error:
+            raise _after_saving(error, folder) from error
         trained.write(folder)
     return trained
 
 
-def _after_saving(
-    error: InputError, best: "TrainedLanguageModel | None", folder: Path
-) -> InputError:
-    """Save the best model of a failed run, if any, and return an error that says so."""
+def _after_saving(error: "DivergedError", folder: Path) -> TrainingError:
+    """Save the best model of a diverged run, if any, and return an error that says so."""
+    best = error.best_model
     if best is None:
-        return InputError(f"{error}; no model was saved")
+        return TrainingError(f"{error}; no model was saved")
     best.write(folder)
-    return InputError(f"{error}; the best model so far, from step {best.best_step}, is in {folder}")
+    where = f"the best model so far, from step {best.best_step}, is in {folder}"
+    return TrainingError(f"{error}; {where}")
 
 
 def _summary(folder: Path, trained: "TrainedLanguageModel") -> dict[str, Any]:
     return {
         "model": str(folder),
-        "tokens": trained.tokens.kind,
-        "vocabulary": trained.tokens.vocabulary,
+        "tokens": trained.tokenizer.kind,
+        "vocabulary": trained.tokenizer.vocabulary,
         "parameters": sum(each.numel() for each in trained.model.parameters()),
         "best_step": trained.best_step,
         "steps": trained.settings.steps,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from thresher.lm.output_layers.module import OutputModule
-from thresher.lm.tokens.counts import inverse, words_by_frequency
+from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 
 class AdaptiveSoftmax(OutputModule):
@@ -37,7 +37,9 @@ class AdaptiveSoftmax(OutputModule):
         if vocabulary > 1 and width < div_value**clusters:
             rule = f"{clusters} clusters need a width of at least {div_value:g}^{clusters}"
             raise ValueError(f"{rule}, got {width}")
-        self.register_buffer("ranks", inverse(words_by_frequency(frequencies, vocabulary)))
+        self.register_buffer(
+            "ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
+        )
         # torch wants at least one cluster, and so a second word.
         self.softmax = (
             nn.AdaptiveLogSoftmaxWithLoss(

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.rare_tokens.logit_adjustment import logit_adjustment
 from thresher.lm.output_layers.full import FullSoftmax
-from thresher.lm.tokens.counts import word_frequencies
+from thresher.lm.tokens.counts import checked_frequencies
 
 
 class AdjustedSoftmax(FullSoftmax):
@@ -32,7 +32,7 @@ class AdjustedSoftmax(FullSoftmax):
         margin: float | MarginRule = math.inf,
     ) -> None:
         super().__init__(width, vocabulary, weight=weight, bias=bias, margin=margin)
-        frequencies = word_frequencies(frequencies, vocabulary)
+        frequencies = checked_frequencies(frequencies, vocabulary)
         self.register_buffer("adjustment", logit_adjustment(frequencies, tau=tau))
 
     def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:

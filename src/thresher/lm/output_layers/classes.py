@@ -5,7 +5,7 @@ import math
 from torch import Tensor
 
 from thresher.lm.output_layers.hierarchical import HierarchicalSoftmax
-from thresher.lm.tokens.counts import inverse, words_by_frequency
+from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 
 class ClassSoftmax(HierarchicalSoftmax):
@@ -40,4 +40,4 @@ def frequency_classes(
     """Runs of near-equal length of the words from the most frequent on: (vocabulary,)."""
     if not 1 <= classes <= vocabulary:
         raise ValueError(f"classes must lie in [1, {vocabulary}], got {classes}")
-    return inverse(words_by_frequency(frequencies, vocabulary)) * classes // vocabulary
+    return inverse_permutation(tokens_by_frequency(frequencies, vocabulary)) * classes // vocabulary

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.lm.output_layers.module import OutputModule, initial_weight
-from thresher.lm.tokens.counts import inverse, words_by_frequency
+from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 Band = tuple[int, int]  # how many words, how wide their vectors
 
@@ -42,7 +42,9 @@ class DifferentiatedSoftmax(OutputModule):
             rule = f"bands must add up to {vocabulary} words and a width of {width}"
             raise ValueError(f"{rule}, got {words} and {widths}")
         self.widths = [wide for _, wide in bands]
-        self.register_buffer("ranks", inverse(words_by_frequency(frequencies, vocabulary)))
+        self.register_buffer(
+            "ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
+        )
         self.weights = nn.ParameterList(initial_weight(*band) for band in bands)
         self.biases = nn.ParameterList(torch.zeros(words) for words, _ in bands)
 

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from thresher.lm.output_layers.grouped import GroupedSoftmax
 from thresher.lm.output_layers.module import OutputModule, draw
-from thresher.lm.tokens.counts import inverse, words_by_frequency
+from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 
 class HierarchicalSoftmax(OutputModule):
@@ -37,7 +37,7 @@ class HierarchicalSoftmax(OutputModule):
             raise ValueError(f"paths must be ({vocabulary}, levels − 1), got {shape}")
         nodes = _nodes(paths)
         self.register_buffer("nodes", nodes)
-        self.register_buffer("words", inverse(nodes[:, -1]))
+        self.register_buffer("words", inverse_permutation(nodes[:, -1]))
         self.steps = nn.ModuleList(GroupedSoftmax(width, sizes) for sizes in _group_sizes(nodes))
 
     def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
@@ -73,7 +73,7 @@ def frequency_paths(vocabulary: int, *, levels: int, frequencies: Tensor | None 
     if levels < 1:
         raise ValueError(f"a hierarchy has at least 1 level, got {levels}")
     counts = [max(1, round(vocabulary ** (level / levels))) for level in range(1, levels)]
-    node = inverse(words_by_frequency(frequencies, vocabulary))
+    node = inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
     nodes, size = [node], vocabulary
     for count in reversed(counts):
         node = node * count // size  # near-equal runs of the level below
@@ -88,7 +88,7 @@ def _nodes(paths: Tensor) -> Tensor:
     prefixes = [paths[:, : level + 1] for level in range(classes)]
     columns = [torch.unique(prefix, dim=0, return_inverse=True)[1] for prefix in prefixes]
     narrowest = columns[-1] if columns else torch.zeros(vocabulary, dtype=torch.int64)
-    return torch.stack([*columns, inverse(narrowest.argsort(stable=True))], 1)
+    return torch.stack([*columns, inverse_permutation(narrowest.argsort(stable=True))], 1)
 
 
 def _group_sizes(nodes: Tensor) -> list[Tensor]:

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.lm.output_layers.module import OutputModule, initial_weight
-from thresher.lm.tokens.counts import unigram
+from thresher.lm.tokens.counts import unigram_distribution
 
 
 class SampledLayer(OutputModule):
@@ -34,7 +34,7 @@ class SampledLayer(OutputModule):
         if samples < 1:
             raise ValueError(f"samples must be at least 1, got {samples}")
         self.samples = samples
-        noise = unigram(frequencies, vocabulary, power=power)
+        noise = unigram_distribution(frequencies, vocabulary, power=power)
         self.register_buffer("noise", noise.float())
         self.register_buffer("log_noise", noise.log().float())
         self.weight = initial_weight(vocabulary, width)

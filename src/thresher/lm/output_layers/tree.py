@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from thresher.lm.output_layers.module import OutputModule, initial_weight
 from thresher.lm.output_layers.tree_shape import balanced_tree, huffman_tree
-from thresher.lm.tokens.counts import word_frequencies
+from thresher.lm.tokens.counts import checked_frequencies
 
 SHAPES = {"balanced": balanced_tree, "huffman": huffman_tree}
 
@@ -35,7 +35,7 @@ class TreeSoftmax(OutputModule):
         super().__init__(width, vocabulary)
         if shape not in SHAPES:
             raise ValueError(f"unknown tree shape {shape!r}; choose from {', '.join(SHAPES)}")
-        tree = SHAPES[shape](word_frequencies(frequencies, vocabulary))
+        tree = SHAPES[shape](checked_frequencies(frequencies, vocabulary))
         nodes, turns = tree.paths()
         self.register_buffer("branches", tree.children)
         self.register_buffer("nodes", nodes.int())

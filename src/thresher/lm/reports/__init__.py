@@ -1,1 +1,1 @@
-"""Evaluate language models and report the loss of each token by its frequency."""
+"""Evaluate language models and compare them by token frequency."""

@@ -1,4 +1,4 @@
-"""How well a model predicts each token, always under its full, normalised distribution."""
+"""Evaluate how well a model predicts each token, under its full, normalised distribution."""
 
 import math
 from collections.abc import Iterable
@@ -12,15 +12,16 @@ from thresher.lm.model import LanguageModel
 from thresher.lm.training.batches import IGNORED, Batch, Task
 from thresher.maths.information import bits_per_byte, perplexity
 
-_LEAST_TEMPERATURE, _MOST_TEMPERATURE = 0.005, 20.0
+_MIN_TEMPERATURE, _MAX_TEMPERATURE = 0.005, 20.0
 
 
 @dataclass(frozen=True)
 class TokenSums:
     """Sums over the positions where each token was the target: all (vocabulary,), float64.
 
-    count: positions   loss: −log p, nats   tempered: the same at the temperature asked for
-    hits: the target was the likeliest   reciprocal_rank: 1 / its rank, ties at their mean rank
+    count: positions   loss: −log p in nats   tempered: −log p at the evaluation's temperature
+    hits: 1 where the target was the most likely token
+    reciprocal_rank: 1 / rank of the target; tied tokens share their mean rank
     """
 
     count: Tensor
@@ -31,22 +32,25 @@ class TokenSums:
 
     @classmethod
     def zeros(cls, vocabulary: int, *, device: torch.device | str = "cpu") -> "TokenSums":
-        """No position yet."""
+        """Return sums over no position."""
         return cls(
             *(torch.zeros(vocabulary, dtype=torch.float64, device=device) for _ in fields(cls))
         )
 
     def add(self, log_p: Tensor, target: Tensor, *, temperature: float = 1.0) -> None:
-        """Take in some positions: (positions, vocabulary) and (positions,)."""
+        """Add some positions: log p (positions, vocabulary) and their targets (positions,)."""
         index = target[:, None]
-        true = log_p.gather(1, index)
+        target_log_p = log_p.gather(1, index)
         tempered = (
-            true if temperature == 1 else (log_p / temperature).log_softmax(1).gather(1, index)
+            target_log_p
+            if temperature == 1
+            else (log_p / temperature).log_softmax(1).gather(1, index)
         )
-        rank = 1 + (log_p > true).sum(1) + ((log_p == true).sum(1) - 1) / 2
+        ties = (log_p == target_log_p).sum(1) - 1
+        rank = 1 + (log_p > target_log_p).sum(1) + ties / 2
         for sums, values in (
             (self.count, torch.ones_like(rank)),
-            (self.loss, -true[:, 0]),
+            (self.loss, -target_log_p[:, 0]),
             (self.tempered, -tempered[:, 0]),
             (self.hits, log_p.argmax(1) == target),
             (self.reciprocal_rank, 1 / rank),
@@ -54,16 +58,16 @@ class TokenSums:
             sums.index_add_(0, target, values.double())
 
     def cpu(self) -> "TokenSums":
-        """The same sums on the CPU."""
+        """Return the sums on the CPU."""
         return TokenSums(*(getattr(self, each.name).cpu() for each in fields(self)))
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model made of a text.
+    """The result of evaluating a model on a text.
 
-    temperature: the one that `tokens.tempered` was computed at
-    byte_count: bytes of the text predicted, where tokens keep all of it
+    tokens: sums for each token   temperature: the one of `tokens.tempered`
+    byte_count: the number of bytes that were predicted, if the tokenizer is lossless
     """
 
     tokens: TokenSums
@@ -72,26 +76,26 @@ class Evaluation:
 
     @property
     def loss(self) -> float:
-        """The mean of −log p over positions, nats."""
+        """The mean of −log p over all positions, in nats."""
         return self._mean(self.tokens.loss)
 
     @property
     def accuracy(self) -> float:
-        """The share of positions where the target was the likeliest."""
+        """The fraction of positions where the target was the most likely token."""
         return self._mean(self.tokens.hits)
 
     @property
     def mean_reciprocal_rank(self) -> float:
-        """The mean of 1 / rank of the target."""
+        """The mean of 1 / rank of the target over all positions."""
         return self._mean(self.tokens.reciprocal_rank)
 
     @property
     def token_losses(self) -> Tensor:
-        """The mean loss of each token, NaN for one that never was a target: (vocabulary,)."""
+        """The mean loss of each token, NaN for one that was never a target: (vocabulary,)."""
         return self.tokens.loss / self.tokens.count
 
-    def figures(self) -> dict[str, float | None]:
-        """For a table or a program."""
+    def metrics(self) -> dict[str, float | None]:
+        """Return all metrics by name."""
         return {
             "tokens": int(self.tokens.count.sum()),
             "loss": self.loss,
@@ -127,16 +131,17 @@ def evaluate(
     temperature: float = 1.0,
     byte_count: int | None = None,
 ) -> Evaluation:
-    """The model on a text: every token once, or about `limit` of them spread over it.
+    """Evaluate a model on every token of a text, or on about `limit` tokens spread over it.
 
-    ids: (tokens,)
+    ids: (tokens,)   batch: windows at a time
+    byte_count: see `Evaluation`
     """
     sums = TokenSums.zeros(task.vocabulary, device=model.device)
     batches = task.evaluation_batches(ids.to(model.device), size=batch, limit=limit)
     for log_p, target in _predictions(model, batches):
         sums.add(log_p, target, temperature=temperature)
     if not sums.count.any():
-        raise InputError(f"of a text of {len(ids)} tokens none was hidden; give more text")
+        raise InputError(f"no token was masked in a text of {len(ids)} tokens; give more text")
     return Evaluation(sums.cpu(), temperature, byte_count)
 
 
@@ -144,10 +149,11 @@ def evaluate(
 def best_temperature(
     model: LanguageModel, task: Task, ids: Tensor, *, batch: int = 32, limit: int | None = None
 ) -> float:
-    """The T that makes the mean of −log softmax(log p / T)_target least.
+    """Return the T that minimises the mean of −log softmax(log p / T)_target.
 
-    In β = 1/T it is log Σ e^{βz} − β·z_t, whose slope is E[z] − z_t and whose curvature Var[z] ≥ 0,
-    so Newton's steps, none longer than a doubling or a halving, find the one minimum.
+    In terms of β = 1/T and z = log p, this is log Σ e^{βz} − β·z_target, with the slope
+    E[z] − z_target and the curvature Var[z] ≥ 0. So there is one minimum; Newton's method, with
+    steps of at most a factor of 2, finds it.
     """
     beta = 1.0
     ids = ids.to(model.device)
@@ -159,7 +165,7 @@ def best_temperature(
             slope += (mean - z.gather(1, target[:, None])[:, 0]).sum().item()
             curvature += (p * (z - mean[:, None]).square()).sum().item()
         newton = beta - slope / max(curvature, 1e-12)
-        new = min(max(newton, beta / 2, 1 / _MOST_TEMPERATURE), 2 * beta, 1 / _LEAST_TEMPERATURE)
+        new = min(max(newton, beta / 2, 1 / _MAX_TEMPERATURE), 2 * beta, 1 / _MIN_TEMPERATURE)
         if abs(new - beta) < 1e-4 * beta:
             return 1 / new
         beta = new
@@ -167,13 +173,13 @@ def best_temperature(
 
 
 def _predictions(model: LanguageModel, batches: Iterable[Batch]) -> Iterable[tuple[Tensor, Tensor]]:
-    """log p and target of the positions that count: (positions, vocabulary) and (positions,)."""
+    """Yield log p and targets of the predicted positions: (positions, vocabulary), (positions,)."""
     training = model.training
     model.eval()
     try:
         for input, target in batches:
-            counts = target != IGNORED
-            hidden = model(input)[counts]
-            yield model.output.all_log_probs(hidden).float(), target[counts]
+            predicted = target != IGNORED
+            hidden = model(input)[predicted]
+            yield model.output.all_log_probs(hidden).float(), target[predicted]
     finally:
         model.train(training)

@@ -1,4 +1,4 @@
-"""Tokens grouped by how often they occur in the training text."""
+"""Group tokens by how often they occur in the training text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,17 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from thresher.lm.tokens.counts import words_by_frequency
+from thresher.lm.tokens.counts import tokens_by_frequency
 
-_MOST_TENS = 200  # tokens; a larger vocabulary is cut in ten equal parts instead
+_MAX_VOCABULARY_IN_TENS = 200  # a larger vocabulary is divided into ten groups
 
 
 @dataclass(frozen=True)
-class Group:
-    """The tokens of ranks first to last, rank 1 being the most frequent: (tokens,)."""
+class FrequencyGroup:
+    """The tokens of a range of frequency ranks; rank 1 is the most frequent token.
+
+    tokens: (last − first + 1,), their ids
+    """
 
     first: int
     last: int
@@ -21,35 +24,45 @@ class Group:
 
     @property
     def name(self) -> str:
-        """As a column or a curve is called."""
+        """The name of the group in logs, tables and plots."""
         return f"ranks {self.first}-{self.last}"
 
 
-def groups_of(counts: Tensor, *, size: int) -> list[Group]:
-    """Runs of `size` tokens by falling frequency; the last may be shorter."""
+def frequency_groups(counts: Tensor) -> list[FrequencyGroup]:
+    """Return groups of ten tokens, or ten groups for a large vocabulary.
+
+    counts: (vocabulary,), how often each token occurs
+    """
+    if len(counts) <= _MAX_VOCABULARY_IN_TENS:
+        return groups_of_size(counts, 10)
+    return equal_groups(counts, 10)
+
+
+def groups_of_size(counts: Tensor, size: int) -> list[FrequencyGroup]:
+    """Divide the tokens by frequency into groups of `size`; the last group may be smaller."""
     if size < 1:
-        raise ValueError(f"a group has at least 1 token, got {size}")
-    runs = torch.split(words_by_frequency(counts, len(counts)), size)
-    return [Group(i * size + 1, i * size + len(run), run) for i, run in enumerate(runs)]
+        raise ValueError(f"`size` must be at least 1, got {size}")
+    return _groups(torch.split(tokens_by_frequency(counts, len(counts)), size))
 
 
-def quantiles(counts: Tensor, *, parts: int = 10) -> list[Group]:
-    """As many groups, of near-equal size."""
-    if not 1 <= parts <= len(counts):
-        raise ValueError(f"{len(counts)} tokens cannot be cut in {parts} parts")
-    runs = words_by_frequency(counts, len(counts)).tensor_split(parts)
-    ends = torch.tensor([len(run) for run in runs]).cumsum(0).tolist()
-    return [Group(end - len(run) + 1, end, run) for run, end in zip(runs, ends, strict=True)]
+def equal_groups(counts: Tensor, number: int) -> list[FrequencyGroup]:
+    """Divide the tokens by frequency into that number of groups of nearly equal size."""
+    if not 1 <= number <= len(counts):
+        raise ValueError(f"cannot divide {len(counts)} tokens into {number} groups")
+    return _groups(tokens_by_frequency(counts, len(counts)).tensor_split(number))
 
 
-def popularity_groups(counts: Tensor) -> list[Group]:
-    """Tens where there are few tokens, otherwise ten quantiles."""
-    return groups_of(counts, size=10) if len(counts) <= _MOST_TENS else quantiles(counts)
+def _groups(parts: Sequence[Tensor]) -> list[FrequencyGroup]:
+    ends = torch.tensor([len(part) for part in parts]).cumsum(0).tolist()
+    return [
+        FrequencyGroup(end - len(part) + 1, end, part)
+        for part, end in zip(parts, ends, strict=True)
+    ]
 
 
-def group_means(values: Tensor, groups: Sequence[Group]) -> list[float]:
-    """The mean over each group's tokens, tokens without a value (NaN) left out.
+def group_means(values: Tensor, groups: Sequence[FrequencyGroup]) -> list[float]:
+    """Return the mean value of each group's tokens, without tokens whose value is NaN.
 
-    values: (vocabulary,)   returns: one for each group, NaN where no token has a value
+    values: (vocabulary,)   returns: one mean per group, NaN if no token has a value
     """
     return [values[group.tokens].nanmean().item() for group in groups]

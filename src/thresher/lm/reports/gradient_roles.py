@@ -1,8 +1,8 @@
-"""The gradient that each token received, by the role it played.
+"""Measure the gradient of each token's embedding by the role in which the token received it.
 
-A token's vector e is moved in three roles: 1 as an input, 2.1 as the target of a position, 2.2 at
-all other positions, where it is pushed away. With tied weights the three are summed in one
-gradient; here they are told apart.
+A token's embedding e receives gradient in three roles: (1) as an input, (2.1) as the target of a
+position, and (2.2) as one of the other tokens of the softmax, where it is pushed away. With tied
+weights the sum of the three is one gradient; this module separates them.
 """
 
 from dataclasses import dataclass
@@ -17,14 +17,16 @@ from thresher.lm.training.batches import IGNORED, Batch
 
 ROLES = ("input", "target", "other")
 
-_DENSE = 1024  # tokens; up to here a product is faster than a sum by index, where places collide
+_MAX_DENSE_VOCABULARY = 1024  # up to here, a matrix product is faster than adding by index
 
 
 @dataclass(frozen=True)
 class RoleGradients:
-    """For each token, ‖Σ over a batch's positions of a role's part of ∂L/∂e‖, summed over steps.
+    """For each token, the norm of its gradient in each role, summed over training steps.
 
-    input: role 1   target: role 2.1   other: role 2.2, all (vocabulary,)
+    The norm is ‖Σ over the positions of a batch of the role's part of ∂L/∂e‖.
+
+    input: role 1   target: role 2.1   other: role 2.2; all (vocabulary,)
     """
 
     input: Tensor
@@ -33,66 +35,81 @@ class RoleGradients:
 
     @classmethod
     def zeros(cls, vocabulary: int, *, device: torch.device | str = "cpu") -> "RoleGradients":
-        """Nothing received yet."""
+        """Return sums over no step."""
         return cls(*(torch.zeros(vocabulary, device=device) for _ in ROLES))
 
     @torch.no_grad()
     def add(
-        self, model: LanguageModel, batch: Batch, read: Tensor, hidden: Tensor, rows: Tensor
+        self, model: LanguageModel, batch: Batch, embedding: Tensor, hidden: Tensor, losses: Tensor
     ) -> None:
-        """Take in one step, after `backward` and before gradients are clipped; see `role_parts`."""
-        parts = role_parts(model, batch, read, hidden, rows)
-        for name, part in zip(ROLES, parts, strict=True):
-            getattr(self, name).add_(part.norm(dim=1))
+        """Add one step, after `backward` and before gradients are clipped.
+
+        The arguments are those of `gradients_by_role`.
+        """
+        gradients = gradients_by_role(model, batch, embedding, hidden, losses)
+        for role, gradient in zip(ROLES, gradients, strict=True):
+            getattr(self, role).add_(gradient.norm(dim=1))
 
 
-def measurable(model: LanguageModel) -> bool:
-    """Whether `role_parts` knows the loss: a full softmax, with or without a margin."""
+def can_measure_roles(model: LanguageModel) -> bool:
+    """Return True for a full softmax without label smoothing and soft cap; a margin is allowed."""
     layer = model.output
     return isinstance(layer, FullSoftmax) and not layer.label_smoothing and layer.softcap is None
 
 
-def readable(model: LanguageModel) -> Tensor:
-    """The embedding under another name, for `model.embed`, that keeps what it receives as input.
+def embedding_with_gradient(model: LanguageModel) -> Tensor:
+    """Return a view of the embedding, for `model.embed`, that keeps the gradient of its use.
 
-    Autograd sums up by token what tokens receive as inputs in any case; here it can be read off.
+    The gradient of the view is that of role 1 alone, even if the output layer is tied.
     """
-    read = model.embedding.view_as(model.embedding)
-    read.retain_grad()
-    return read
+    embedding = model.embedding.view_as(model.embedding)
+    embedding.retain_grad()
+    return embedding
 
 
 @torch.no_grad()
-def role_parts(
-    model: LanguageModel, batch: Batch, read: Tensor, hidden: Tensor, rows: Tensor
+def gradients_by_role(
+    model: LanguageModel, batch: Batch, embedding: Tensor, hidden: Tensor, losses: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The parts of ∂L/∂e of roles 1, 2.1 and 2.2, L being the mean of `rows` that count.
+    """Return the parts of ∂L/∂e of roles 1, 2.1 and 2.2; L is the mean of the predicted losses.
 
-    They cost one sum over positions. Role 1 is what `read` received. In role 2.1 position i gives
-    (∂L/∂z_t)·h_i = −(1 − q_i)/n·h_i, where q_i = exp(−rows_i) is what the survivors' softmax gave
-    the target. Role 2.2 is whatever else the output vectors received.
+    This costs one sum over positions. Role 1 is the gradient of `embedding`. In role 2.1, position
+    i adds (∂L/∂z_target)·h_i = −(1 − q_i)/n·h_i, where q_i = exp(−losses_i) is the probability of
+    the target in the softmax over the survivors. Role 2.2 is the rest of the output layer's
+    gradient.
 
-    read: (vocabulary, width), `readable(model)`, from which the batch was embedded
-    hidden: (batch, length, width)   rows: (batch, length), losses
-    returns: three of (vocabulary, width)
+    embedding: (vocabulary, width), `embedding_with_gradient(model)`, used to embed the batch
+    hidden: (batch, length, width)   losses: (batch, length)
+    returns: three tensors of (vocabulary, width)
     """
     layer = model.output
-    if not (isinstance(layer, FullSoftmax) and measurable(model)):
-        raise InputError("roles are told apart for a full softmax without smoothing or soft cap")
-    if read.grad is None or layer.weight.grad is None:
-        raise ValueError("gradients are needed: embed with `readable` and call backward")
-    counts = batch.target != IGNORED
-    pull = (torch.expm1(-rows.to(read.dtype)) / counts.sum()).masked_fill(~counts, 0)
-    ids = batch.target.masked_fill(~counts, 0).flatten()
-    target = _sums(pull.flatten(), hidden.flatten(0, -2).to(read.dtype), ids, len(read))
+    if not (isinstance(layer, FullSoftmax) and can_measure_roles(model)):
+        raise InputError(
+            "gradients by role need a full softmax without label smoothing and soft cap"
+        )
+    if embedding.grad is None or layer.weight.grad is None:
+        raise ValueError(
+            "there are no gradients; embed with `embedding_with_gradient` and call backward first"
+        )
+    predicted = batch.target != IGNORED
+    factors = torch.expm1(-losses.to(embedding.dtype)) / predicted.sum()
+    factors = factors.masked_fill(~predicted, 0)
+    ids = batch.target.masked_fill(~predicted, 0).flatten()
+    vectors = hidden.flatten(0, -2).to(embedding.dtype)
+    target = _sum_by_token(factors.flatten(), vectors, ids, len(embedding))
     other = layer.weight.grad - target
-    return read.grad, target, other - read.grad if model.architecture.tied else other
+    if model.architecture.tied:
+        other = other - embedding.grad
+    return embedding.grad, target, other
 
 
-def _sums(factors: Tensor, vectors: Tensor, ids: Tensor, vocabulary: int) -> Tensor:
-    """Σ factor·vector by token: (positions,), (positions, width) and ids to (vocabulary, width)."""
-    if vocabulary > _DENSE:
+def _sum_by_token(factors: Tensor, vectors: Tensor, ids: Tensor, vocabulary: int) -> Tensor:
+    """Return Σ factor·vector over the positions of each token.
+
+    factors, ids: (positions,)   vectors: (positions, width)   returns: (vocabulary, width)
+    """
+    if vocabulary > _MAX_DENSE_VOCABULARY:
         sums = vectors.new_zeros(vocabulary, vectors.shape[1])
         return sums.index_add_(0, ids, factors[:, None] * vectors)
-    shares = factors.new_zeros(len(factors), vocabulary)
-    return shares.scatter_(1, ids[:, None], factors[:, None]).T @ vectors
+    matrix = factors.new_zeros(len(factors), vocabulary)
+    return matrix.scatter_(1, ids[:, None], factors[:, None]).T @ vectors

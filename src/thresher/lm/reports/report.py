@@ -1,4 +1,4 @@
-"""What training did to tokens, popular and rare: tables and pictures of several models."""
+"""Compare trained language models by token frequency: tables and plots."""
 
 import csv
 import io
@@ -6,36 +6,36 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import torch
 from torch import Tensor
 
 from thresher.atomic_files import write_file
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.lm.reports.evaluation import Evaluation
-from thresher.lm.reports.frequency_groups import group_means, popularity_groups
+from thresher.lm.reports.frequency_groups import frequency_groups, group_means
 from thresher.lm.reports.gradient_roles import ROLES
+from thresher.lm.tokens.counts import tokens_by_frequency
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.maths.information import entropy, renyi_efficiency
 
-RENYI_ORDER = 2.5  # where efficiency goes best with how well models do (Zouhar et al. 2023)
+RENYI_ORDER = 2.5  # at this order it correlates best with model quality (Zouhar et al. 2023)
 
 Models = Mapping[str, TrainedLanguageModel]
 Table = list[dict[str, str]]
 
 
 def write_report(models: Models, folder: Path) -> list[str]:
-    """Write `report.md`, its pictures, and for each model a file of its tokens.
+    """Write `report.md`, its plots, and a CSV file of all tokens for each model.
 
-    models: by the name each is to be called   returns: the names of the files
+    models: by the name under which the report shows them   returns: the names of the files
     """
-    from thresher.lm.reports import plots as drawings  # noqa: PLC0415 (matplotlib, an extra)
+    from thresher.lm.reports.plots import draw_plots  # noqa: PLC0415 (matplotlib, an extra)
 
     if not models:
         raise InputError("a report needs at least one model")
-    pictures = drawings.draw_report(models)
-    files = {"report.md": report_text(models, list(pictures)).encode()} | pictures
-    for name, learned in models.items():
-        files[f"tokens-{name}.csv"] = token_table(learned).encode()
+    plots = draw_plots(models)
+    files = {"report.md": report_text(models, list(plots)).encode()} | plots
+    for name, trained in models.items():
+        files[f"tokens-{name}.csv"] = token_table(trained).encode()
     with os_errors_as_input_errors(f"cannot write {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -43,107 +43,111 @@ def write_report(models: Models, folder: Path) -> list[str]:
     return list(files)
 
 
-def report_text(models: Models, pictures: Sequence[str]) -> str:
-    """The report in Markdown."""
+def report_text(models: Models, plots: Sequence[str]) -> str:
+    """Return the report as Markdown.
+
+    plots: the names of their files
+    """
     sections = [
-        "# Language models by token",
-        "On the test part of each model's text, at its best step on validation. Losses are in nats "
-        "under the full softmax; a group's loss is the mean over its tokens, each token counted "
-        "once. Ranks are by frequency in the training part, 1 the most frequent.",
-        markdown([{"": name} | figure_row(each.test) for name, each in models.items()]),
-        "## Loss by popularity",
+        "# Language models by token frequency",
+        "Each model is evaluated on the test part of its text, with the weights of its best step "
+        "on the validation part. Losses are in nats under the full softmax. The loss of a group "
+        "is the mean over its tokens, in which each token counts once. Ranks are by frequency in "
+        "the training part; rank 1 is the most frequent token. T is the temperature.",
+        markdown([{"": name} | metrics_row(each.test) for name, each in models.items()]),
+        "## Loss by token frequency",
         markdown([{"": name} | group_row(each, each.test) for name, each in models.items()]),
-        "## Tokens",
-        markdown([{"": name} | distribution_row(each) for name, each in models.items()]),
-        f"The Rényi efficiency is of order {RENYI_ORDER}.",
-        *(f"![{_title(name)}]({name})" for name in pictures),
+        "## Vocabulary",
+        markdown([{"": name} | vocabulary_row(each) for name, each in models.items()]),
+        f"The Rényi efficiency has the order {RENYI_ORDER}; it is 1 if all tokens are equally "
+        "frequent.",
+        *(f"![{_title(name)}]({name})" for name in plots),
     ]
     return "\n\n".join(sections) + "\n"
 
 
-def figure_row(found: Evaluation) -> dict[str, str]:
-    """What a model is worth, in figures to read."""
-    figures = found.figures()
-    rate = figures["bits_per_byte"]
+def metrics_row(evaluation: Evaluation) -> dict[str, str]:
+    """Return the metrics of an evaluation, formatted for a table."""
+    metrics = evaluation.metrics()
+    bits_per_byte = metrics["bits_per_byte"]
     return {
-        "loss": f"{figures['loss']:.4f}",
-        "perplexity": f"{figures['perplexity']:.3f}",
-        "best T": f"{figures['temperature']:.3f}",
-        "perplexity at T": f"{figures['perplexity_at_temperature']:.3f}",
-        "bits per byte": "–" if rate is None else f"{rate:.4f}",
-        "accuracy": f"{figures['accuracy']:.4f}",
-        "mean reciprocal rank": f"{figures['mean_reciprocal_rank']:.4f}",
+        "loss": f"{metrics['loss']:.4f}",
+        "perplexity": f"{metrics['perplexity']:.3f}",
+        "best T": f"{metrics['temperature']:.3f}",
+        "perplexity at T": f"{metrics['perplexity_at_temperature']:.3f}",
+        "bits per byte": "–" if bits_per_byte is None else f"{bits_per_byte:.4f}",
+        "accuracy": f"{metrics['accuracy']:.4f}",
+        "mean reciprocal rank": f"{metrics['mean_reciprocal_rank']:.4f}",
     }
 
 
-def group_losses(learned: TrainedLanguageModel, found: Evaluation) -> dict[str, float]:
-    """The loss of each popularity group by its name, NaN where none of its tokens occurred."""
-    groups = popularity_groups(learned.counts)
-    means = group_means(found.token_losses, groups)
+def group_losses(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, float]:
+    """Return the loss of each frequency group by its name, NaN if none of its tokens occurred."""
+    groups = frequency_groups(trained.counts)
+    means = group_means(evaluation.token_losses, groups)
     return {group.name: mean for group, mean in zip(groups, means, strict=True)}
 
 
-def group_row(learned: TrainedLanguageModel, found: Evaluation) -> dict[str, str]:
-    """The loss of each popularity group, in figures to read."""
-    losses = group_losses(learned, found)
+def group_row(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, str]:
+    """Return the loss of each frequency group, formatted for a table."""
+    losses = group_losses(trained, evaluation)
     return {name: "–" if math.isnan(loss) else f"{loss:.3f}" for name, loss in losses.items()}
 
 
-def distribution_row(learned: TrainedLanguageModel) -> dict[str, str]:
-    """The tokens of the training text and how evenly they are used."""
-    share = token_shares(learned.counts)
+def vocabulary_row(trained: TrainedLanguageModel) -> dict[str, str]:
+    """Return the size of the vocabulary and how evenly it is used, formatted for a table."""
     return {
-        "tokens": learned.tokens.kind,
-        "vocabulary": f"{learned.tokens.vocabulary:,}",
-        "tokens to train on": f"{int(learned.counts.sum()):,}",
-        "entropy, bits": f"{entropy(share).item():.3f}",
-        "Rényi efficiency": f"{efficiency(learned.counts):.3f}",
+        "tokenizer": trained.tokenizer.kind,
+        "vocabulary": f"{trained.tokenizer.vocabulary:,}",
+        "training tokens": f"{int(trained.counts.sum()):,}",
+        "entropy, bits": f"{entropy(token_fractions(trained.counts)).item():.3f}",
+        "Rényi efficiency": f"{tokenizer_efficiency(trained.counts):.3f}",
     }
 
 
-def token_shares(counts: Tensor) -> Tensor:
-    """The share of each token in the text: (vocabulary,), float64."""
+def token_fractions(counts: Tensor) -> Tensor:
+    """Return the fraction of each token in the text: (vocabulary,), float64."""
     return counts.double() / counts.sum()
 
 
-def efficiency(counts: Tensor) -> float:
-    """The Rényi efficiency of the tokens, 1 where all are used alike."""
-    return renyi_efficiency(token_shares(counts), alpha=RENYI_ORDER).item()
+def tokenizer_efficiency(counts: Tensor) -> float:
+    """Return the Rényi efficiency of token counts, 1 if all tokens are equally frequent."""
+    return renyi_efficiency(token_fractions(counts), alpha=RENYI_ORDER).item()
 
 
-def token_table(learned: TrainedLanguageModel) -> str:
-    """Every token from the most frequent on, with its figures, as CSV."""
-    sums, count = learned.test.tokens, learned.test.tokens.count
+def token_table(trained: TrainedLanguageModel) -> str:
+    """Return all tokens with their counts and metrics as CSV, by falling frequency."""
+    sums, count = trained.test.tokens, trained.test.tokens.count
     columns: dict[str, Tensor] = {
-        "training_count": learned.counts,
+        "training_count": trained.counts,
         "test_count": count.long(),
         "loss": sums.loss / count,
         "accuracy": sums.hits / count,
         "reciprocal_rank": sums.reciprocal_rank / count,
     }
-    if learned.roles is not None:
-        columns |= {f"gradient_{role}": getattr(learned.roles, role) for role in ROLES}
+    if trained.roles is not None:
+        columns |= {f"gradient_{role}": getattr(trained.roles, role) for role in ROLES}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["rank", "token", *columns])
-    order = torch.cat([group.tokens for group in popularity_groups(learned.counts)])
+    order = tokens_by_frequency(trained.counts, len(trained.counts))
     for rank, token in enumerate(order.tolist(), 1):
-        figures = (values[token].item() for values in columns.values())
-        writer.writerow([rank, learned.tokens.names[token], *map(_short, figures)])
+        values = (column[token].item() for column in columns.values())
+        writer.writerow([rank, trained.tokenizer.names[token], *map(_format, values)])
     return text.getvalue()
 
 
 def markdown(rows: Table) -> str:
-    """A Markdown table; a row that lacks a column is empty there."""
+    """Return a Markdown table; a missing column of a row gives an empty cell."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     lines = [names, ["---", *["---:"] * (len(names) - 1)]]
     lines += [[row.get(name, "") for name in names] for row in rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _short(value: float) -> str:
+def _format(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
-def _title(picture: str) -> str:
-    return picture.partition(".")[0].replace("-", " ").capitalize()
+def _title(plot: str) -> str:
+    return plot.partition(".")[0].replace("-", " ").capitalize()

@@ -1,93 +1,85 @@
-"""Text as numbers: characters, byte-level pairs of any number, pairs within words, or words."""
+"""Learn a tokenizer from a text, or read a saved one."""
 
 import json
 
-import numpy as np
-import torch
-from tokenizers import Tokenizer
-from torch import Tensor
+import tokenizers
 
 from thresher.errors import InputError
-from thresher.lm.tokens.byte_pairs import BytePairs, WordPairs
-from thresher.lm.tokens.tokenizer import UNKNOWN, Characters, Ids, Tokens, Words
+from thresher.lm.choices import TokenizerKind
+from thresher.lm.tokens.byte_pairs import BytePairTokenizer
+from thresher.lm.tokens.characters import CharacterTokenizer
+from thresher.lm.tokens.text_range import TextRange
+from thresher.lm.tokens.tokenizer import Tokenizer
+from thresher.lm.tokens.word_pairs import WordPairTokenizer
+from thresher.lm.tokens.words import WordTokenizer
+from thresher.validation import require_choice, require_number
 
-__all__ = [
-    "DEFAULT_PAIRS",
-    "KINDS",
-    "UNKNOWN",
-    "BytePairs",
-    "Characters",
-    "Ids",
-    "Tokens",
-    "WordPairs",
-    "Words",
-    "learn_tokens",
-    "token_counts",
-    "tokens_from_json",
-]
+DEFAULT_BYTE_PAIRS = 8192  # tokens of a byte-level vocabulary, or fewer if the text is too short
 
-DEFAULT_PAIRS = 8192  # tokens of a byte-level vocabulary, where the data can give as many
 _BYTES = 256
+_MIN_VOCABULARY = {
+    TokenizerKind.BPE: _BYTES,
+    TokenizerKind.WORD_PAIRS: _BYTES,
+    TokenizerKind.WORDS: 2,
+}
 
-_PAIRS: dict[str, type[BytePairs]] = {each.kind: each for each in (BytePairs, WordPairs)}
-KINDS = (Characters.kind, *_PAIRS, Words.kind)
 
+def learn_tokenizer(
+    kind: str, text: str | TextRange, *, vocabulary: int | None = None
+) -> Tokenizer:
+    """Learn a tokenizer from a text.
 
-def learn_tokens(kind: str, text: str, *, vocabulary: int | None = None) -> Tokens:
-    """Tokens of one of the `KINDS`, learned from a text.
-
-    vocabulary: how many; by default every character, `DEFAULT_PAIRS` where the data can give as
-    many, every word seen twice
+    kind: a `TokenizerKind`
+    vocabulary: the number of tokens; by default every character, `DEFAULT_BYTE_PAIRS`, or every
+        word that occurs at least twice
     """
-    if kind not in KINDS:
-        raise _unknown(kind)
-    if not text.strip():
-        raise InputError("there is no text to learn tokens from: it is empty or blank")
-    if kind == Characters.kind:
+    require_choice("tokenizer", kind, TokenizerKind)
+    text = TextRange.of(text)
+    if text.is_blank():
+        raise InputError("cannot learn a tokenizer: the text is empty or blank")
+    if kind == TokenizerKind.CHARACTERS:
         if vocabulary is not None:
-            raise InputError("characters are counted, not chosen: leave the vocabulary out")
-        return Characters(text)
-    least = _BYTES if kind in _PAIRS else 2
-    if vocabulary is not None and vocabulary < least:
-        raise InputError(f"a vocabulary of {kind} has at least {least} tokens, got {vocabulary}")
-    learned: Tokens = (
-        _PAIRS[kind].learn(text, vocabulary or DEFAULT_PAIRS)
-        if kind in _PAIRS
-        else Words.learn(text, vocabulary)
-    )
-    if learned.vocabulary < 2:
-        raise InputError("no word occurs twice; state a vocabulary, or choose other tokens")
-    if vocabulary is not None and learned.vocabulary < vocabulary:
+            raise InputError(
+                "`vocabulary` cannot be chosen for characters: every character is a token"
+            )
+        return CharacterTokenizer.learn(text)
+    minimum = _MIN_VOCABULARY[TokenizerKind(kind)]
+    if vocabulary is not None:
+        require_number("vocabulary", vocabulary, at_least=minimum)
+    tokenizer = _learn(kind, text, vocabulary)
+    if tokenizer.vocabulary < 2:
         raise InputError(
-            f"a vocabulary of {vocabulary} is larger than the data: its {kind} give at most "
-            f"{learned.vocabulary} tokens"
+            "no word occurs twice; set `vocabulary`, choose another tokenizer, or give more text"
         )
-    return learned
+    if vocabulary is not None and tokenizer.vocabulary < vocabulary:
+        raise InputError(
+            f"`vocabulary` is {vocabulary}, but the text only gives {tokenizer.vocabulary} tokens "
+            f"of kind {kind}"
+        )
+    return tokenizer
 
 
-def tokens_from_json(content: str) -> Tokens:
-    """What `Tokens.to_json` wrote."""
+def _learn(kind: str, text: TextRange, vocabulary: int | None) -> Tokenizer:
+    if kind == TokenizerKind.BPE:
+        return BytePairTokenizer.learn(text, vocabulary or DEFAULT_BYTE_PAIRS)
+    if kind == TokenizerKind.WORD_PAIRS:
+        return WordPairTokenizer.learn(text, vocabulary or DEFAULT_BYTE_PAIRS)
+    return WordTokenizer.learn(text, vocabulary)
+
+
+def tokenizer_from_json(content: str) -> Tokenizer:
+    """Read what `Tokenizer.to_json` returned."""
     try:
-        found = json.loads(content)
-        kind, tokens = found["kind"], found["tokens"]
-        if kind == Characters.kind:
-            return Characters(tokens)
-        if kind == WordPairs.kind:
-            spelt = tokens.pop("spelt", True)
-            return WordPairs(Tokenizer.from_str(json.dumps(tokens)), spelt=spelt)
-        if kind == BytePairs.kind:
-            return BytePairs(Tokenizer.from_str(json.dumps(tokens)))
-        if kind == Words.kind:
-            return Words(tokens)
+        saved = json.loads(content)
+        kind, tokens = TokenizerKind(saved["kind"]), saved["tokens"]
+        if kind == TokenizerKind.CHARACTERS:
+            return CharacterTokenizer(tokens)
+        if kind == TokenizerKind.WORDS:
+            return WordTokenizer(tokens)
+        spelt = tokens.pop("spelt", True)
+        byte_pairs = tokenizers.Tokenizer.from_str(json.dumps(tokens))
+        if kind == TokenizerKind.WORD_PAIRS:
+            return WordPairTokenizer(byte_pairs, spelt=spelt)
+        return BytePairTokenizer(byte_pairs)
     except Exception as error:  # the tokenizers library raises Exception itself
-        raise InputError(f"these are no tokens that can be read: {error}") from error
-    raise _unknown(kind)
-
-
-def token_counts(ids: Ids, vocabulary: int) -> Tensor:
-    """How often each token occurs: (vocabulary,), int64."""
-    return torch.from_numpy(np.bincount(ids, minlength=vocabulary))
-
-
-def _unknown(kind: str) -> InputError:
-    return InputError(f"unknown tokens {kind!r}; choose from {', '.join(KINDS)}")
+        raise InputError(f"cannot read the tokenizer: {error}") from error

@@ -1,4 +1,4 @@
-"""Stretches of a row of tokens, as what a model reads and what it has to predict."""
+"""Windows of token ids as batches of inputs and targets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ import torch
 from torch import Generator, Tensor
 
 from thresher.errors import InputError
+from thresher.validation import require_number
 
-IGNORED = -100  # a target that is not to be predicted
+IGNORED = -100  # a target that is not predicted
 
 
 class Batch(NamedTuple):
@@ -19,19 +20,19 @@ class Batch(NamedTuple):
     target: Tensor
 
 
-class Part(NamedTuple):
-    """A stretch of a row of tokens: how long it is, and the share of training windows it gives."""
+class WeightedPart(NamedTuple):
+    """A part of the training ids: its number of tokens, and its fraction of training windows."""
 
     tokens: int
-    share: float
+    fraction: float
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a model has to predict: the next token, or, looking both ways, hidden ones.
+    """What a model predicts: the next token (causal), or masked tokens from both sides.
 
-    Of `mask_share` of the tokens, 80 % are hidden by the mask, 10 % by a random token, and 10 % are
-    left as they are, so that a model must form an opinion of what it can see too (BERT's rule).
+    Of the fraction `mask_share` of the tokens, 80 % are replaced by the mask, 10 % by a random
+    token, and 10 % stay as they are, as in BERT: a model then has to predict visible tokens too.
     """
 
     vocabulary: int
@@ -40,94 +41,97 @@ class Task:
     mask_share: float = 0.15
 
     def __post_init__(self) -> None:
-        if not 0 < self.mask_share < 1:
-            raise InputError(f"the share of masks must lie in (0, 1), got {self.mask_share}")
+        require_number("mask_share", self.mask_share, above=0, below=1)
 
-    def check(self, ids: Tensor, name: str) -> None:
-        """Raise unless there is more than one whole window of tokens."""
+    def check_length(self, ids: Tensor) -> None:
+        """Raise an InputError unless the training ids are longer than one window."""
         if len(ids) <= self.context:
             raise InputError(
-                f"the {name} text has {len(ids)} tokens, no more than the context of "
-                f"{self.context}; give more text or choose a shorter context"
+                f"the training text has {len(ids)} tokens and must have more than `context` "
+                f"({self.context}); give more text or choose a shorter `context`"
             )
 
     def training_batch(
-        self, ids: Tensor, *, size: int, seed: int, step: int, parts: Sequence[Part] = ()
+        self, ids: Tensor, *, size: int, seed: int, step: int, parts: Sequence[WeightedPart] = ()
     ) -> Batch:
-        """Windows from anywhere in `ids`; they follow from seed and step alone.
+        """Return windows at random positions, which depend only on seed and step.
 
-        ids: (tokens,) on any device   parts: of ids, one after another; a window lies within one
+        ids: (tokens,), any integer dtype and device
+        parts: consecutive parts of `ids`; each window then lies within one of them
         """
-        draw = step_generator(seed, step)
+        generator = step_generator(seed, step)
         starts = (
-            self._starts(parts, size, draw)
+            self._starts_in_parts(parts, size, generator)
             if parts
-            else torch.randint(len(ids) - self.context, (size, 1), generator=draw)
+            else torch.randint(len(ids) - self.context, (size, 1), generator=generator)
         )
-        places = starts.to(ids.device, non_blocking=True) + self._reach(ids.device)
-        return self._batch(ids[places], draw)
+        positions = starts.to(ids.device, non_blocking=True) + self._offsets(ids.device)
+        return self._batch(ids[positions].long(), generator)
 
-    def _starts(self, parts: Sequence[Part], size: int, draw: Generator) -> Tensor:
-        """First a part for each window, by their shares, then a place in it: (size, 1)."""
+    def _starts_in_parts(
+        self, parts: Sequence[WeightedPart], size: int, generator: Generator
+    ) -> Tensor:
+        """Draw a part for each window by the parts' fractions, then a position: (size, 1)."""
         tokens = torch.tensor([part.tokens for part in parts])
-        shares = torch.tensor([part.share for part in parts], dtype=torch.float64)
-        chosen = torch.multinomial(shares, size, replacement=True, generator=draw)
-        within = torch.rand(size, dtype=torch.float64, generator=draw)
-        places = (within * (tokens[chosen] - self.context)).long()
-        return (places + (tokens.cumsum(0) - tokens)[chosen])[:, None]
+        fractions = torch.tensor([part.fraction for part in parts], dtype=torch.float64)
+        chosen = torch.multinomial(fractions, size, replacement=True, generator=generator)
+        within = torch.rand(size, dtype=torch.float64, generator=generator)
+        positions = (within * (tokens[chosen] - self.context)).long()
+        return (positions + (tokens.cumsum(0) - tokens)[chosen])[:, None]
 
     def evaluation_batches(
         self, ids: Tensor, *, size: int, limit: int | None = None
     ) -> Iterator[Batch]:
-        """Every token once, in windows one after another; the same at every call.
+        """Yield consecutive windows with every token once; the same at every call.
 
-        With a `limit`, windows spread evenly over the text that have about as many tokens.
+        limit: use only as many windows, evenly spread over the text, as have about so many tokens
         """
         targets = len(ids) - int(self.causal)
         if targets < 1:
-            raise InputError(f"a text of {len(ids)} tokens holds nothing to predict")
+            raise InputError(f"the text has {len(ids)} tokens, which leaves none to predict")
         length = min(self.context, targets)
         windows = -(-targets // length)
         chosen = torch.arange(windows)
         if limit is not None and limit < targets:
             count = max(1, min(windows, limit // length))
             chosen = torch.arange(count) * windows // count
-        for some in torch.split(chosen, size):
-            # The last window is moved back to be whole; what was predicted before is ignored.
-            starts = (some * length).clamp(max=targets - length)
-            again = (torch.arange(length) < (some * length - starts)[:, None]).to(ids.device)
-            places = starts.to(ids.device)[:, None] + self._reach(ids.device, length)
-            # Each window has masks of its own, whatever others are in the batch.
+        for numbers in torch.split(chosen, size):
+            # The last window is moved back to be whole; targets of the window before are ignored.
+            starts = (numbers * length).clamp(max=targets - length)
+            repeated = torch.arange(length) < (numbers * length - starts)[:, None]
+            positions = starts.to(ids.device)[:, None] + self._offsets(ids.device, length)
+            # The masks of a window depend on its number, not on the other windows of the batch.
             rows = [
                 self._batch(window[None], step_generator(0, number))
-                for window, number in zip(ids[places], some.tolist(), strict=True)
+                for window, number in zip(ids[positions].long(), numbers.tolist(), strict=True)
             ]
-            input, target = (torch.cat(parts) for parts in zip(*rows, strict=True))
-            yield Batch(input, target.masked_fill(again, IGNORED))
+            input, target = (torch.cat(each) for each in zip(*rows, strict=True))
+            yield Batch(input, target.masked_fill(repeated.to(ids.device), IGNORED))
 
-    def _reach(self, device: torch.device, length: int | None = None) -> Tensor:
+    def _offsets(self, device: torch.device, length: int | None = None) -> Tensor:
+        """Return the positions of a window's tokens relative to its start."""
         length = self.context if length is None else length
         return torch.arange(length + int(self.causal), device=device)
 
-    def _batch(self, windows: Tensor, draw: Generator) -> Batch:
+    def _batch(self, windows: Tensor, generator: Generator) -> Batch:
         if self.causal:
             return Batch(windows[:, :-1], windows[:, 1:])
-        return self._hidden(windows, draw)
+        return self._masked_batch(windows, generator)
 
-    def _hidden(self, windows: Tensor, draw: Generator) -> Batch:
-        chance = torch.rand(windows.shape, generator=draw).to(windows.device)
-        other = torch.randint(self.vocabulary, windows.shape, generator=draw).to(windows.device)
+    def _masked_batch(self, windows: Tensor, generator: Generator) -> Batch:
+        chance = torch.rand(windows.shape, generator=generator).to(windows.device)
+        random_ids = torch.randint(self.vocabulary, windows.shape, generator=generator)
         share = self.mask_share
-        input = torch.where(chance < 0.9 * share, other, windows)
+        input = torch.where(chance < 0.9 * share, random_ids.to(windows.device), windows)
         input = input.masked_fill(chance < 0.8 * share, self.vocabulary)
         return Batch(input, windows.masked_fill(chance >= share, IGNORED))
 
 
 def step_generator(seed: int, step: int, *, device: torch.device | str = "cpu") -> Generator:
-    """Random numbers that follow from seed and step alone, so a stopped run can go on."""
+    """Return a generator that depends only on seed and step, so that runs can be resumed."""
     return Generator(device).manual_seed(step_seed(seed, step))
 
 
 def step_seed(seed: int, step: int) -> int:
-    """A number for each pair, different for all steps of a run and of its neighbours."""
+    """Return a seed for a step, different for all steps of runs with neighbouring seeds."""
     return (seed * 100_000_007 + step) % 2**63

@@ -1,9 +1,11 @@
-"""The states of a language model's training, put down and taken up again."""
+"""Save and load checkpoints of a language model's training."""
 
 import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
+
+import torch
 
 from thresher.checkpoint_files import (
     load_optimizer_tensors,
@@ -14,40 +16,44 @@ from thresher.checkpoint_files import (
     write_checkpoint,
 )
 from thresher.lm.reports.gradient_roles import ROLES
-from thresher.lm.training.loop import TrainingData, TrainingState
 from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.training.state import TrainingData, TrainingState
 
 _WEIGHTS, _BEST, _MOMENTS, _ROLES = "weights.", "best.", "moments.", "roles."
 _NUMBERS = ("step", "best_step", "best_loss", "log")
+_CHUNK = 1 << 17  # ids that are converted to int64 at a time
 
 
-def run_mark(state: TrainingState, data: TrainingData, settings: LanguageModelSettings) -> str:
-    """What tells one run from another: the model's make, the settings, and the tokens it reads."""
-    made = [asdict(state.model.architecture), settings.as_dict(), *data.parts]
-    said = json.dumps(made, sort_keys=True)
-    digest = hashlib.sha256(said.encode())
+def run_fingerprint(
+    state: TrainingState, data: TrainingData, settings: LanguageModelSettings
+) -> str:
+    """Return a hash of the architecture, the settings and the token ids of a run."""
+    configuration = [asdict(state.model.architecture), settings.as_dict(), *data.parts]
+    digest = hashlib.sha256(json.dumps(configuration, sort_keys=True).encode())
     for ids in (data.train, data.validation):
-        digest.update(ids.cpu().contiguous().numpy().data)  # no copy: they may be on the disk
+        for chunk in torch.split(
+            ids, _CHUNK
+        ):  # ids may be in a file: there is no copy of all of them
+            digest.update(chunk.cpu().long().contiguous().numpy().data)
     return digest.hexdigest()
 
 
-def save_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
-    """Write the state, whole or not at all; `mark` tells which run it belongs to."""
+def save_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
+    """Write the state of the run with that fingerprint, atomically."""
     tensors = with_prefix(_WEIGHTS, state.model.weights()) | with_prefix(_BEST, state.best)
     tensors |= with_prefix(_MOMENTS, optimizer_tensors(state.optimizer))
     if state.roles is not None:
         tensors |= {_ROLES + name: getattr(state.roles, name) for name in ROLES}
-    write_checkpoint(
-        path, tensors, {name: getattr(state, name) for name in _NUMBERS}, fingerprint=mark
-    )
+    numbers = {name: getattr(state, name) for name in _NUMBERS}
+    write_checkpoint(path, tensors, numbers, fingerprint=fingerprint)
 
 
-def load_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
-    """Bring a new state to where a stopped run was; one stopped before any file starts anew."""
-    found = read_checkpoint(path, fingerprint=mark)
-    if found is None:
+def load_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
+    """Copy the saved state of a stopped run into a new state; without a file, change nothing."""
+    saved = read_checkpoint(path, fingerprint=fingerprint)
+    if saved is None:
         return
-    tensors, numbers = found
+    tensors, numbers = saved
     state.model.load_weights(without_prefix(_WEIGHTS, tensors))
     state.best = without_prefix(_BEST, tensors)
     load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))

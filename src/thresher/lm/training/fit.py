@@ -1,4 +1,4 @@
-"""From raw text to a language model, in one call."""
+"""Train a language model from raw text in one call."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,157 +7,177 @@ import torch
 from torch import Tensor
 
 from thresher.atomic_files import write_file
-from thresher.errors import InputError
+from thresher.deprecation import renamed_arguments
+from thresher.errors import TrainingError
 from thresher.hardware_support import check_dtype_supported
+from thresher.lm.choices import OutputLayerName, TokenizerKind
 from thresher.lm.model import Architecture
 from thresher.lm.reports.evaluation import best_temperature, evaluate
-from thresher.lm.tokens.factory import Characters, Tokens, learn_tokens, token_counts
-from thresher.lm.tokens.id_files import mapped_ids
-from thresher.lm.trained_model import TrainedLanguageModel, log_as_csv
-from thresher.lm.training.checkpoints import load_checkpoint, run_mark, save_checkpoint
-from thresher.lm.training.loop import (
-    DivergedError,
-    Row,
-    TrainingData,
-    TrainingProgress,
-    TrainingState,
-    task_of,
-    train,
-)
+from thresher.lm.tokens.counts import token_counts
+from thresher.lm.tokens.encoding import encode_compactly
+from thresher.lm.tokens.factory import learn_tokenizer
+from thresher.lm.tokens.tokenizer import Tokenizer
+from thresher.lm.trained_model import TrainedLanguageModel
+from thresher.lm.training.checkpoints import load_checkpoint, run_fingerprint, save_checkpoint
+from thresher.lm.training.log import LogRow, log_to_csv
+from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.training.splits import split_text
+from thresher.lm.training.splits import TextSplits, split_text
+from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
 from thresher.lm.training.tensorboard import tensorboard_log
 from thresher.lm.transformer import Shape
 
 CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"
 
 
-class SpoiledRunError(InputError):
-    """A run whose loss became no number; `learned` is the best model before that, if any."""
+class DivergedError(TrainingError):
+    """The loss became NaN or infinite.
 
-    def __init__(self, message: str, learned: TrainedLanguageModel | None) -> None:
+    best_model: the model at the lowest validation loss before that, or None
+    """
+
+    def __init__(self, message: str, best_model: TrainedLanguageModel | None) -> None:
         super().__init__(message)
-        self.learned = learned
+        self.best_model = best_model
 
 
+@renamed_arguments(tokens="tokenizer", work="work_dir")
 def fit_language_model(
     text: str,
     *,
-    tokens: str = Characters.kind,
+    tokenizer: str = TokenizerKind.CHARACTERS,
     vocabulary: int | None = None,
     shape: Shape | None = None,
-    output: str = "full",
+    output: str = OutputLayerName.FULL,
     tied: bool = True,
     settings: LanguageModelSettings | None = None,
     device: torch.device | str = "cpu",
-    work: Path | None = None,
+    work_dir: Path | None = None,
     resume: bool = False,
     tensorboard: Path | None = None,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> TrainedLanguageModel:
-    """Train on the first 90 % of a text, choose by the next 5 %, report on the last 5 %.
+    """Train on the first 90 % of a text, choose the best step on the next 5 %, test on the rest.
 
-    Byte pairs and words are learned from the training part; characters from all of it, so that each
-    has a row. With a `work` folder tokens are kept there, not in memory, and so is the run, at
-    every evaluation, beside a log that can be looked at; with `resume` it goes on from there, to
-    the same result. The same log goes to a `tensorboard` folder, where one is named.
+    The tokenizer is learned from the training part, except for characters: all of the text's
+    characters are tokens.
+
+    tokenizer: a `TokenizerKind`   vocabulary: its number of tokens, see `learn_tokenizer`
+    output: an `OutputLayerName`   tied: whether it shares the weights of the input embedding
+    work_dir: an existing folder for token ids, a checkpoint at every evaluation, and the log
+    resume: continue from the checkpoint in `work_dir`, which gives the same model as one run
+    tensorboard: a folder for the same log in TensorBoard's format
     """
     settings = settings or LanguageModelSettings()
     check_dtype_supported(settings.precision, device)
-    parts = split_text(text)
-    whole = tokens == Characters.kind
-    learned = learn_tokens(tokens, text if whole else parts.train, vocabulary=vocabulary)
-    ids = {name: _ids(learned, part, name, work) for name, part in vars(parts).items()}
-    counts = token_counts(ids["train"].numpy(), learned.vocabulary)
-    data = TrainingData(ids["train"], ids["validation"], counts)
+    splits = split_text(text)
+    all_characters = tokenizer == TokenizerKind.CHARACTERS
+    learned = learn_tokenizer(
+        tokenizer, text if all_characters else splits.train, vocabulary=vocabulary
+    )
+    data, test_ids = _encode_splits(learned, splits, work_dir)
     architecture = Architecture(learned.vocabulary, shape or Shape(), output, tied)
-    state = TrainingState.new(architecture, settings, counts, device=device)
+    state = TrainingState.new(architecture, settings, data.counts, device=device)
 
-    def finished() -> TrainedLanguageModel:
-        return _finished(state, data, learned, settings, ids["test"], parts.test)
+    def finish() -> TrainedLanguageModel:
+        return _finish(state, data, learned, settings, test_ids, str(splits.test))
 
     try:
         with tensorboard_log(tensorboard) as add_row:
-            keep = _keeper(state, data, settings, work, add_row, resume=resume)
-            train(state, data, settings, on_progress=on_progress, after_evaluation=keep)
-    except DivergedError as error:
-        best = None
+            save = _prepare_saving(state, data, settings, work_dir, add_row, resume=resume)
+            train(state, data, settings, on_progress=on_progress, after_evaluation=save)
+    except TrainingError as error:
+        best_model = None
         if state.best:
             state.model.load_weights(state.best)
-            best = finished()
-        raise SpoiledRunError(str(error), best) from error
-    return finished()
+            best_model = finish()
+        raise DivergedError(str(error), best_model) from error
+    return finish()
 
 
-def _ids(tokens: Tokens, text: str, name: str, work: Path | None) -> Tensor:
-    """The tokens of a part: in a file where there is a folder for it, else in memory."""
-    if work is None:
-        return torch.from_numpy(tokens.encode(text))
-    return mapped_ids(tokens, text, work / f"{name}.ids")
+def _encode_splits(
+    tokenizer: Tokenizer, splits: TextSplits, work_dir: Path | None
+) -> tuple[TrainingData, Tensor]:
+    """Return the ids of the training and validation parts, and those of the test part.
+
+    They are kept in files of `work_dir`, or in memory without one.
+    """
+    train, validation, test = (
+        encode_compactly(
+            tokenizer,
+            getattr(splits, name),
+            path=None if work_dir is None else work_dir / f"{name}.ids",
+        )
+        for name in ("train", "validation", "test")
+    )
+    counts = token_counts(train.numpy(), tokenizer.vocabulary)
+    return TrainingData(train, validation, counts), test
 
 
-def _keeper(
+def _prepare_saving(
     state: TrainingState,
     data: TrainingData,
     settings: LanguageModelSettings,
-    work: Path | None,
-    add_row: Callable[[Row], None],
+    work_dir: Path | None,
+    add_row: Callable[[LogRow], None],
     *,
     resume: bool,
 ) -> Callable[[TrainingState], None]:
-    """What saves a state in the work folder, after the state there has been taken up."""
-    if work is None:
+    """Load the checkpoint of `work_dir` if asked to, and return a function that saves a state."""
+    if work_dir is None:
         return lambda state: add_row(state.log[-1])
-    mark = run_mark(state, data, settings)
+    fingerprint = run_fingerprint(state, data, settings)
     if resume:
-        load_checkpoint(work / CHECKPOINT, state, mark)
+        load_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
 
-    def keep(state: TrainingState) -> None:
-        save_checkpoint(work / CHECKPOINT, state, mark)
-        write_file(work / LOG, log_as_csv(state.log).encode())
+    def save(state: TrainingState) -> None:
+        save_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
+        write_file(work_dir / LOG, log_to_csv(state.log).encode())
         add_row(state.log[-1])
 
-    return keep
+    return save
 
 
-def _finished(
+def _finish(
     state: TrainingState,
     data: TrainingData,
-    tokens: Tokens,
+    tokenizer: Tokenizer,
     settings: LanguageModelSettings,
-    test: Tensor,
+    test_ids: Tensor,
     test_text: str,
 ) -> TrainedLanguageModel:
-    """The model at its best, with its temperature and what it makes of the test text."""
-    model, task = state.model.eval(), task_of(state.model, settings)
+    """Find the best temperature on the validation part and evaluate on the test part."""
+    model, task = state.model.eval(), task_for(state.model, settings)
     temperature = best_temperature(
         model, task, data.validation, batch=settings.batch, limit=settings.validation_tokens
     )
-    found = evaluate(
+    test = evaluate(
         model,
         task,
-        test,
+        test_ids,
         batch=settings.batch,
         temperature=temperature,
-        byte_count=predicted_bytes(tokens, test, test_text) if task.causal else None,
+        byte_count=predicted_bytes(tokenizer, test_ids, test_text) if task.causal else None,
     )
     return TrainedLanguageModel(
         model=model,
-        tokens=tokens,
+        tokenizer=tokenizer,
         settings=settings,
         counts=data.counts,
         best_step=state.best_step,
         log=state.log,
-        test=found,
+        test=test,
         roles=state.roles,
     )
 
 
-def predicted_bytes(tokens: Tokens, ids: Tensor, text: str) -> int | None:
-    """The bytes of a text as it is read, without its first token, which nothing predicts.
+def predicted_bytes(tokenizer: Tokenizer, ids: Tensor, text: str) -> int | None:
+    """Return the number of bytes of a text without its first token, which is not predicted.
 
-    None where tokens leave out a part of the text.
+    None if the tokenizer is not lossless.
+
+    ids: (tokens,), those of the text
     """
-    if not tokens.lossless:
+    if not tokenizer.lossless:
         return None
-    return len(text.encode(errors="replace")) - len(tokens.decode(ids[:1].tolist()).encode())
+    return len(text.encode(errors="replace")) - len(tokenizer.decode(ids[:1].tolist()).encode())

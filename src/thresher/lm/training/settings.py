@@ -1,25 +1,31 @@
-"""How a language model is trained."""
+"""The settings of a training run."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from thresher.errors import InputError
+from thresher.lm.choices import Precision
 from thresher.lm.losses.margin import INFINITE_MARGIN, Margin
-
-PRECISIONS = ("float32", "bfloat16")
+from thresher.validation import require_choice, require_fields, require_number
 
 
 @dataclass(frozen=True)
 class LanguageModelSettings:
-    """One run: the same settings and seed on the same text give the same model on one CPU.
+    """How to train: the same settings, seed and text give the same model on the same CPU.
 
-    batch: windows for a step   warm_up: steps to the full learning rate, then a cosine down to
-    `final_share` of it   decay_embeddings: whether the rows of tokens decay as other weights do
+    steps: training steps, each on one batch
+    batch: windows per step
+    learning_rate: its maximum, after the warm-up
+    warm_up: steps in which the learning rate rises linearly; then it falls as a half cosine
+    final_share: the learning rate at the end as a fraction of its maximum
+    decay_embeddings: whether weight decay applies to the embeddings of tokens, too
+    clip: the maximum norm of all gradients together
     margin: a `Margin`, or a text or number for `Margin.parse`
-    cosine: the factor of cosine regularisation
-    evaluate_every: steps between two looks at the validation text, on about `validation_tokens`
-    roles: measure the gradient of each token by role, where the loss allows it
-    precision: bfloat16 computes in mixed precision
+    cosine: the weight of the cosine regularisation of the embeddings
+    mask_share: the fraction of tokens that a masked model has to predict
+    evaluate_every: steps between two evaluations on the validation text
+    validation_tokens: about how many tokens of the validation text each evaluation uses
+    roles: whether to measure the gradient of each token by role (see `gradient_roles`)
+    precision: a `Precision`; bfloat16 is mixed precision
     """
 
     steps: int = 2000
@@ -37,29 +43,19 @@ class LanguageModelSettings:
     evaluate_every: int = 250
     validation_tokens: int = 65_536
     roles: bool = True
-    precision: str = "float32"
+    precision: str = Precision.FLOAT32.value
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "evaluate_every", "validation_tokens"):
-            _require(getattr(self, name) >= 1, name, getattr(self, name), "at least 1")
-        for name in ("warm_up", "weight_decay", "cosine", "seed"):
-            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
-        for name in ("learning_rate", "clip"):
-            _require(getattr(self, name) > 0, name, getattr(self, name), "above 0")
-        _require(0 <= self.final_share <= 1, "final_share", self.final_share, "from 0 to 1")
-        smoothing = self.label_smoothing
-        _require(0 <= smoothing < 1, "label_smoothing", smoothing, "at least 0 and below 1")
-        if self.precision not in PRECISIONS:
-            choices = ", ".join(PRECISIONS)
-            raise InputError(f"unknown precision {self.precision!r}; choose from {choices}")
+        counts = ("steps", "batch", "evaluate_every", "validation_tokens")
+        require_fields(self, counts, at_least=1)
+        require_fields(self, ("warm_up", "weight_decay", "cosine", "seed"), at_least=0)
+        require_fields(self, ("learning_rate", "clip"), above=0)
+        require_number("final_share", self.final_share, at_least=0, at_most=1)
+        require_number("label_smoothing", self.label_smoothing, at_least=0, below=1)
+        require_choice("precision", self.precision, Precision)
         object.__setattr__(self, "margin", Margin.parse(self.margin))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as saved in config.json, with the margin as its text."""
         return asdict(self) | {"margin": str(self.margin)}
-
-
-def _require(true: bool, name: str, value: float, rule: str) -> None:
-    if not true:
-        raise InputError(f"{name} must be {rule}, got {value}")

@@ -1,42 +1,54 @@
-"""Three parts of a text by position: to learn from, to choose by, to report on."""
+"""Split a text by position into training, validation and test parts."""
 
 from dataclasses import dataclass
 
 from thresher.errors import InputError
+from thresher.lm.tokens.text_range import TextRange
 
-VALIDATION_SHARE = TEST_SHARE = 0.05
+VALIDATION_FRACTION = TEST_FRACTION = 0.05
+
+_MAX_LINE_SEARCH = 1000  # characters
 
 
 @dataclass(frozen=True)
-class Splits:
-    """The parts of a text in their order; together they are the text."""
+class TextSplits:
+    """Three consecutive parts that together are the whole text."""
 
-    train: str
-    validation: str
-    test: str
+    train: TextRange
+    validation: TextRange
+    test: TextRange
 
 
 def split_text(
-    text: str, *, validation: float = VALIDATION_SHARE, test: float = TEST_SHARE
-) -> Splits:
-    """Cut a text at the line ends nearest after these shares of it; in a long line, anywhere."""
+    text: str, *, validation: float = VALIDATION_FRACTION, test: float = TEST_FRACTION
+) -> TextSplits:
+    """Split a text so that the parts end at line ends, unless a line is very long.
+
+    validation, test: the fractions of the text at its end; the rest is for training
+    """
     if not (0 < validation < 1 and 0 < test < 1 and validation + test < 1):
         raise InputError(
-            f"the shares must be positive and leave something, got {validation} and {test}"
+            "`validation` and `test` must be above 0 and their sum below 1, "
+            f"got {validation} and {test}"
         )
-    if not text.strip():
-        raise InputError("there is no text to learn from: it is empty or blank")
-    first = _line_end(text, round(len(text) * (1 - validation - test)))
-    second = _line_end(text, max(first, round(len(text) * (1 - test))))
-    splits = Splits(text[:first], text[first:second], text[second:])
-    if not (splits.train.strip() and splits.validation.strip() and splits.test.strip()):
+    if TextRange.of(text).is_blank():
+        raise InputError("there is no text to train on: it is empty or blank")
+    train_end = _next_line_start(text, round(len(text) * (1 - validation - test)))
+    validation_end = _next_line_start(text, max(train_end, round(len(text) * (1 - test))))
+    splits = TextSplits(
+        TextRange(text, 0, train_end),
+        TextRange(text, train_end, validation_end),
+        TextRange(text, validation_end, len(text)),
+    )
+    if any(part.is_blank() for part in (splits.train, splits.validation, splits.test)):
         raise InputError(
-            f"a text of {len(text)} characters is too short to be cut in three parts: "
-            "training, validation, test"
+            f"the text has {len(text)} characters, which is too short for a training, a validation "
+            "and a test part"
         )
     return splits
 
 
-def _line_end(text: str, near: int, *, reach: int = 1000) -> int:
-    end = text.find("\n", near, near + min(reach, len(text) // 100))
-    return near if end < 0 else end + 1
+def _next_line_start(text: str, position: int) -> int:
+    """Return the start of the next line, or `position` if the line does not end soon."""
+    line_end = text.find("\n", position, position + min(_MAX_LINE_SEARCH, len(text) // 100))
+    return position if line_end < 0 else line_end + 1

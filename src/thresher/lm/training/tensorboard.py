@@ -1,18 +1,18 @@
-"""The log of a run for TensorBoard, beside its CSV."""
+"""Write the training log for TensorBoard."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from thresher.errors import InputError, os_errors_as_input_errors
-from thresher.lm.training.loop import Row
+from thresher.lm.training.log import LogRow
 
 
 @contextmanager
-def tensorboard_log(folder: Path | None) -> Iterator[Callable[[Row], None]]:
-    """A function that adds a row of the log to the folder: a curve for each column but the step.
+def tensorboard_log(folder: Path | None) -> Iterator[Callable[[LogRow], None]]:
+    """Provide a function that adds a row to the log: one curve for each column but the step.
 
-    Without a folder it does nothing.
+    folder: without one, the function does nothing
     """
     if folder is None:
         yield lambda row: None
@@ -26,7 +26,7 @@ def tensorboard_log(folder: Path | None) -> Iterator[Callable[[Row], None]]:
     with os_errors_as_input_errors(f"cannot write a TensorBoard log to {folder}"):
         writer = SummaryWriter(str(folder))
 
-    def add(row: Row) -> None:
+    def add(row: LogRow) -> None:
         for name, value in row.items():
             if name != "step":
                 writer.add_scalar(_tag(name), value, row["step"])
@@ -39,5 +39,5 @@ def tensorboard_log(folder: Path | None) -> Iterator[Callable[[Row], None]]:
 
 
 def _tag(name: str) -> str:
-    """Losses of groups under one heading, without the spaces that TensorBoard would replace."""
+    """Return the tag of a column: losses of groups share the section "loss" and have no spaces."""
     return f"loss/{name.replace(' ', '_')}" if name.startswith("ranks ") else name

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from thresher.lm.tokens.counts import unigram
+from thresher.lm.tokens.counts import unigram_distribution
 
 
 def logit_adjustment(frequencies: Tensor, *, tau: float = 1.0) -> Tensor:
@@ -14,4 +14,4 @@ def logit_adjustment(frequencies: Tensor, *, tau: float = 1.0) -> Tensor:
 
     frequencies: (vocabulary,), counts or relative frequencies   returns: (vocabulary,), float32
     """
-    return (tau * unigram(frequencies, len(frequencies)).log()).float()
+    return (tau * unigram_distribution(frequencies, len(frequencies)).log()).float()

@@ -1,0 +1,102 @@
+"""What a training run works on: its data, its progress and its state."""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from thresher.errors import InputError
+from thresher.lm.model import Architecture, LanguageModel, seeded_model
+from thresher.lm.output_layers.full import FullSoftmax
+from thresher.lm.reports.gradient_roles import RoleGradients, can_measure_roles
+from thresher.lm.training.batches import Task, WeightedPart
+from thresher.lm.training.log import LogRow
+from thresher.lm.training.optimizer import adamw
+from thresher.lm.training.settings import LanguageModelSettings
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Token ids for training and validation.
+
+    train, validation: (tokens,), any integer dtype
+    counts: (vocabulary,), how often each token occurs in `train`
+    parts: consecutive texts in `train` that are sampled by other fractions than their lengths
+    """
+
+    train: Tensor
+    validation: Tensor
+    counts: Tensor
+    parts: tuple[WeightedPart, ...] = ()
+
+    def texts(self) -> tuple[Tensor, ...]:
+        """Return the training ids of each part."""
+        lengths = [part.tokens for part in self.parts] or [len(self.train)]
+        if sum(lengths) != len(self.train):
+            raise InputError(
+                f"`parts` have {sum(lengths)} tokens in total, but `train` has {len(self.train)}"
+            )
+        return torch.split(self.train, lengths)
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """How far a run is: steps done, mean loss since the last evaluation, speed and time left."""
+
+    step: int
+    steps: int
+    loss: float
+    tokens_per_second: float
+    seconds_left: float
+
+
+@dataclass
+class TrainingState:
+    """Everything that changes during training, so that a run can be saved and resumed.
+
+    roles: sums of gradient norms, if they are measured
+    best: the weights with the lowest validation loss so far, from step `best_step`
+    log: a row for each evaluation
+    """
+
+    model: LanguageModel
+    optimizer: torch.optim.AdamW
+    roles: RoleGradients | None
+    step: int = 0
+    best_step: int = 0
+    best_loss: float = math.inf
+    best: dict[str, Tensor] = field(default_factory=dict)
+    log: list[LogRow] = field(default_factory=list)
+
+    @classmethod
+    def new(
+        cls,
+        architecture: Architecture,
+        settings: LanguageModelSettings,
+        counts: Tensor,
+        *,
+        device: torch.device | str = "cpu",
+    ) -> "TrainingState":
+        """Return the state before the first step, which depends only on the seed."""
+        model = seeded_model(architecture, seed=settings.seed, frequencies=counts).to(device)
+        if isinstance(model.output, FullSoftmax):
+            model.output.label_smoothing = settings.label_smoothing
+        elif not settings.margin.is_infinite or settings.label_smoothing:
+            raise InputError(
+                f"the output layer {architecture.output!r} supports neither `margin` nor "
+                "`label_smoothing`"
+            )
+        measure_roles = settings.roles and not settings.cosine and can_measure_roles(model)
+        roles = (
+            RoleGradients.zeros(architecture.vocabulary, device=device) if measure_roles else None
+        )
+        return cls(model, adamw(model, settings), roles)
+
+
+def task_for(model: LanguageModel, settings: LanguageModelSettings) -> Task:
+    """Return what a model has to predict."""
+    shape = model.architecture.shape
+    return Task(
+        model.architecture.vocabulary, shape.context, shape.causal, mask_share=settings.mask_share
+    )

@@ -1,0 +1,106 @@
+"""Compact ids are those that encoding the whole text gives."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.errors import InputError
+from thresher.lm.choices import TokenizerKind
+from thresher.lm.tokens import text_range
+from thresher.lm.tokens.encoding import compact_dtype, encode_compactly
+from thresher.lm.tokens.factory import learn_tokenizer
+from thresher.lm.tokens.text_range import TextRange
+from thresher.lm.training.fit import fit_language_model
+from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.transformer import Shape
+
+TEXT = "The sea was calm. The boats\r\nlay still.\n\nNobody came.\u2028 The sea rose.\x85" * 9
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ids")
+
+
+@pytest.fixture(params=["memory", "file"])
+def path(request, tmp_path):
+    return None if request.param == "memory" else tmp_path / "ids"
+
+
+@pytest.mark.parametrize("kind", TokenizerKind)
+@pytest.mark.parametrize("piece", [1, 50, 10_000])
+def test_ids_are_those_of_the_whole_text(path, monkeypatch, kind, piece):
+    tokenizer = learn_tokenizer(kind, TEXT)
+    expected = tokenizer.encode(TEXT).tolist()
+    monkeypatch.setattr(text_range, "PIECE_CHARACTERS", piece)
+    ids = encode_compactly(tokenizer, TEXT, path=path)
+    assert ids.dtype == torch.int16
+    assert ids.tolist() == expected
+    assert encode_compactly(tokenizer, "", path=path).tolist() == []
+
+
+@pytest.mark.parametrize("kind", TokenizerKind)
+def test_a_part_of_a_text_is_encoded_like_a_copy_of_it(path, kind):
+    tokenizer = learn_tokenizer(kind, TEXT)
+    part = TextRange(TEXT, 7, 200)
+    expected = tokenizer.encode(TEXT[7:200]).tolist()
+    assert encode_compactly(tokenizer, part, path=path).tolist() == expected
+
+
+@given(st.text(st.sampled_from("a \n\r\v\x85\u2028"), max_size=40), st.integers(1, 9))
+def test_no_token_depends_on_where_pieces_end(folder, text, piece):
+    tokenizer = learn_tokenizer("bpe", "a a\na\r\n" * 20)
+    expected = tokenizer.encode(text).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_range, "PIECE_CHARACTERS", piece)
+        assert encode_compactly(tokenizer, text, path=folder / "ids").tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "dtype"), [(2, np.int16), (32768, np.int16), (32769, np.int32)]
+)
+def test_the_dtype_holds_every_id(vocabulary, dtype):
+    assert compact_dtype(vocabulary) == dtype
+    assert np.iinfo(dtype).max >= vocabulary - 1
+
+
+def test_encoding_to_a_file_needs_memory_for_a_few_pieces_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_range, "PIECE_CHARACTERS", 1 << 12)
+    text, tokenizer = TEXT * 1000, learn_tokenizer("characters", TEXT)
+    tracemalloc.start()
+    encode_compactly(tokenizer, text, path=tmp_path / "ids")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(text) > 600_000 > peak
+
+
+def test_a_model_learns_the_same_from_ids_in_files(tmp_path):
+    """With a work folder ids are in files, without one they are in memory."""
+    options = {
+        "shape": Shape(width=16, layers=1, heads=1, context=16),
+        "settings": LanguageModelSettings(steps=3, batch=2, evaluate_every=3),
+    }
+    from_files = fit_language_model(TEXT * 3, work_dir=tmp_path, **options)
+    assert (tmp_path / "train.ids").stat().st_size > 2 * 1000
+    from_memory = fit_language_model(TEXT * 3, **options)
+    losses = [[row["training_loss"] for row in each.log] for each in (from_files, from_memory)]
+    assert losses[0] == losses[1]
+    assert from_files.test.loss == from_memory.test.loss
+
+
+def test_ids_of_an_earlier_text_stay_as_they_are(tmp_path):
+    """Truncating a file that is mapped would crash the process that reads it."""
+    tokenizer = learn_tokenizer("characters", "ab")
+    before = encode_compactly(tokenizer, "ba" * 10_000, path=tmp_path / "ids")
+    after = encode_compactly(tokenizer, "a", path=tmp_path / "ids")
+    assert after.tolist() == [0]
+    assert before.tolist() == [1, 0] * 10_000
+
+
+def test_a_missing_folder_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="cannot write token ids to"):
+        encode_compactly(learn_tokenizer("characters", "ab"), "ab", path=tmp_path / "none" / "ids")
