@@ -9,7 +9,7 @@ each encoder layer in use.
 
 import argparse
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from benchmarks.data import ALL_RESULTS, MODELS, REPORT, TUNE, Gold, read_gold
-from benchmarks.entities.peers import Found, capitalised_runs, spacy_pipeline, spacy_readings
+from benchmarks.entities.peers import Found, capitalised_runs, spacy_pipeline, spacy_spans
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.evaluation import (
     calibration,
@@ -34,8 +34,8 @@ Figures = dict[str, Any]
 Cases = dict[str, Figures]
 
 
-def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
-    """The vectors of all words, in order."""
+def word_vectors(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
+    """Return the vectors of all words in order: (words, width)."""
     starts = sentence_starts(sentences)
     vectors = np.zeros((starts[-1], encoder.width), dtype=np.float32)
     for indices in batches_by_length(sentences, words_per_batch=2048):
@@ -45,9 +45,12 @@ def encoded(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
 
 
 def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
-    """What a finder does on one set; the gates are those of its words in any case."""
-    seen = model.signal_extractor.extract(data.sentences)
-    combined = model.signal_weights.combine(gates, seen)
+    """Return the figures of a finder on one set.
+
+    gates: (words,), the gate scores, which do not depend on the case of the words
+    """
+    signals = model.signal_extractor.extract(data.sentences)
+    combined = model.signal_weights.combine(gates, signals)
     scores = np.split(combined, sentence_starts(data.sentences)[1:-1])
     found = list(decode(data.sentences, combined, not_names=model.not_names))
     spans = span_counts(data.spans, found, threshold=model.threshold)
@@ -64,29 +67,28 @@ def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures
     }
 
 
-def peer_figures(name: str, found: Found, data: Gold) -> Figures:
+def peer_figures(interpretation: str, found: Found, data: Gold) -> Figures:
     counts = span_counts(data.spans, found)
     return {
-        "reading": name,
+        "reading": interpretation,
         "span_f1": counts.f1,
         "span_precision": counts.precision,
         "span_recall": counts.recall,
     }
 
 
-def in_both_cases(figures: Callable[[Gold], Figures], data: Gold) -> Cases:
-    return {"cased": figures(data), "lower": figures(data.lowered())}
+def peer_rows(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
+    """Return the rows of the peers: name → set → case → figures.
 
-
-def peers(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
-    """Rows of peers: name → set → case → figures. spaCy counts by the better of two readings."""
+    For spaCy the better of two interpretations of its entities counts.
+    """
     nlp = spacy_pipeline()
     rows: dict[str, dict[str, Cases]] = {}
     for data in sets:
-        for case, each in (("cased", data), ("lower", data.lowered())):
-            readings = spacy_readings(nlp, each)
-            chunks = peer_figures("noun chunks", readings.pop("noun chunks"), each)
-            ranked = [peer_figures(name, found, each) for name, found in readings.items()]
+        for case, each in data.cases().items():
+            interpretations = spacy_spans(nlp, each)
+            chunks = peer_figures("noun chunks", interpretations.pop("noun chunks"), each)
+            ranked = [peer_figures(name, found, each) for name, found in interpretations.items()]
             best = max(ranked, key=lambda figures: figures["span_f1"])
             capitals = peer_figures("capitalised runs", capitalised_runs(each.sentences), each)
             for row, figures in (
@@ -104,17 +106,19 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=MODELS)
     options = parser.parse_args()
     sets = read_gold(REPORT if options.split == "report" else TUNE)
-    every = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
-    models = {name: model for name, model in every.items() if model.static is None}
-    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers(sets)}
+    all_models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    models = {name: model for name, model in all_models.items() if model.static is None}
+    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peer_rows(sets)}
     for data in sets:
         vectors: dict[int, np.ndarray] = {}
         for name, model in models.items():
             if model.layer not in vectors:
                 encoder = load_encoder(layer=model.layer, device="cpu")
-                vectors[model.layer] = encoded(encoder, data.sentences)
+                vectors[model.layer] = word_vectors(encoder, data.sentences)
             gates = gate_scores(model.selector, vectors[model.layer], torch.device("cpu"))
-            figures = in_both_cases(lambda each: finder_figures(model, gates, each), data)  # noqa: B023
+            figures = {
+                case: finder_figures(model, gates, each) for case, each in data.cases().items()
+            }
             results["finders"].setdefault(name, {})[data.name] = figures
             print(
                 f"{data.name:9s} {name:18s} "

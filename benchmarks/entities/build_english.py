@@ -1,10 +1,10 @@
-"""Put the built-in English models into the package, with their model cards.
+"""Write the built-in English models into the package, with their model cards.
 
     python -m benchmarks.entities.build_english
 
-Takes benchmarks/models/built-in-0 (made by `benchmarks.entities.train`) and the figures that
-`benchmarks.entities` measured for it; and its student benchmarks/models/distilled (made by
-`benchmarks.entities.distill`), if that is there.
+Uses benchmarks/models/built-in-0 (made by `benchmarks.entities.train`), the figures that
+`benchmarks.entities` measured for it, and, if it exists, the distilled model
+benchmarks/models/distilled (made by `benchmarks.entities.distill`).
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from thresher.entities.priors.casing import has_letters, is_address
 
 FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
 LICENCE = "cc-by-sa-4.0"
-_EVERY = 50  # sentences of the raw text, of which one is read for the ranges
+_RANGE_STEP = 50  # one sentence in 50 of the raw text is used to measure the input ranges
 SOURCES = (
     (
         "English Web Treebank, training text without annotations (Bies et al. 2012; "
@@ -48,31 +48,41 @@ SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wiki
 
 
 def main() -> None:
-    name = folder_name(BUILT_IN, 0)
-    model = FinderModel.read(MODELS / name)
+    model = FinderModel.read(MODELS / folder_name(BUILT_IN, 0))
     words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
-    made = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
-    model = dataclasses.replace(model, ordinary=words, learned_from=made, ranges=_ranges(model))
-    results = json.loads((ALL_RESULTS / "entities" / "report.json").read_text(encoding="utf-8"))
+    sources = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    model = dataclasses.replace(model, ordinary=words, learned_from=sources, ranges=_ranges(model))
+    model.write(FOLDER)
+    (FOLDER / "README.md").write_text(model_card(model), encoding="utf-8")
+    print(f"wrote {FOLDER.relative_to(ROOT)}")
+    if DISTILLED.exists():
+        write_fast_english()
+
+
+def model_card(model: FinderModel) -> str:
+    """Return the model card of the built-in model, with the figures of the report splits."""
+    name = folder_name(BUILT_IN, 0)
+    path = ALL_RESULTS / "entities" / "report.json"
+    results = json.loads(path.read_text(encoding="utf-8"))
     ours, spacy = results["finders"][name], results["peers"]["spaCy en_core_web_sm"]
     figures = "\n".join(
-        f"| {title} | {_f1(ours[name], 'cased')} | {_f1(ours[name], 'lower')} | "
-        f"{_f1(spacy[name], 'cased')} / {_f1(spacy[name], 'lower')} |"
-        for name, title in SETS.items()
+        f"| {title} | {_f1(ours[each], 'cased')} | {_f1(ours[each], 'lower')} | "
+        f"{_f1(spacy[each], 'cased')} / {_f1(spacy[each], 'lower')} |"
+        for each, title in SETS.items()
     )
-    errors = [ours[name]["cased"]["calibration_error"] for name in SETS]
+    errors = [ours[each]["cased"]["calibration_error"] for each in SETS]
     training = json.loads((TIMES / f"{name}.json").read_text(encoding="utf-8"))
     parameters = sum(value.numel() for value in model.selector.parameters())
     template = Path(__file__).with_name("english_card.md").read_text(encoding="utf-8")
-    card = template.format(
+    return template.format(
         size=f"{2 * parameters / 1000:.0f} kB",
         encoder=model.encoder,
         layer=model.layer,
-        ordinary=len(words),
+        ordinary=len(model.ordinary or ()),
         licence=LICENCE,
-        sources=source_table(made),
-        words=made["words"],
-        sentences=made["sentences"],
+        sources=source_table(model.learned_from),
+        words=model.learned_from["words"],
+        sentences=model.learned_from["sentences"],
         not_names=len(model.not_names),
         capital=model.signal_weights.capital,
         lower=model.signal_weights.lower,
@@ -83,15 +93,10 @@ def main() -> None:
         seconds=training["seconds"],
         error=f"{min(errors):.2f} to {max(errors):.2f} by set",
     )
-    model.write(FOLDER)
-    (FOLDER / "README.md").write_text(card, encoding="utf-8")
-    print(f"wrote {FOLDER.relative_to(ROOT)}")
-    if DISTILLED.exists():
-        write_student()
 
 
-def write_student() -> None:
-    """The fast model, whose sources are those of its teacher."""
+def write_fast_english() -> None:
+    """Write the distilled model; its sources are those of its teacher."""
     student = FinderModel.read(DISTILLED)
     made = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
     folder = FOLDER.with_name(FAST_ENGLISH)
@@ -100,10 +105,10 @@ def write_student() -> None:
 
 
 def _ranges(model: FinderModel) -> dict[str, Tensor]:
-    """How large the encoder's numbers get on raw text, so that it can read in eight bits."""
+    """Measure the input ranges of the encoder's layers on raw text, which int8 inference needs."""
     encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
     assert isinstance(encoder, Int8Encoder)
-    return encoder.input_ranges([words for words in raw_english() if words][::_EVERY])
+    return encoder.input_ranges([words for words in raw_english() if words][::_RANGE_STEP])
 
 
 def _f1(figures: dict[str, dict[str, float]], case: str) -> str:

@@ -1,8 +1,9 @@
-"""Teach the student that `benchmarks.entities.build_english` puts into the package as fast-english.
+"""Distill the built-in model into the one that ships as fast-english.
 
-    python -m benchmarks.entities.distill      ten minutes on one core, one on a GPU
+    python -m benchmarks.entities.distill      ten minutes on one core, one minute on a GPU
 
-The built-in model teaches it on the raw text that it learned from itself; no label is read.
+The teacher scores the raw text that it was trained on; no labels are used. Afterwards
+`benchmarks.entities.build_english` copies the model into the package.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Ten real mistakes of each kind on the tune splits, to docs/mistakes.md.
+"""Write docs/mistakes.md: ten random mistakes of each kind on the tune splits.
 
 python -m benchmarks.entities.mistakes
 """
@@ -10,23 +10,24 @@ from benchmarks.data import ROOT, TUNE, Gold, read_gold
 from thresher.entities.finder import EntityFinder
 
 KINDS = {
-    "boundary": "Found, with other ends than the gold span",
-    "spurious": "Found, where the guideline has nothing",
+    "boundary": "Found with different boundaries than the gold span",
+    "spurious": "Found where the guideline annotates nothing",
     "missed": "Not found",
 }
-_SENTENCES = 400  # of each set
+_SENTENCES = 400  # per set
 
 
 def mistakes(finder: EntityFinder, data: Gold) -> dict[str, list[str]]:
+    """Return the mistakes of a finder by kind, as Markdown."""
     found = finder.find_words(data.sentences)
     by_kind = defaultdict(list)
     for words, spans, row in zip(data.sentences, data.spans, found, strict=True):
         gold_spans, ours = set(spans), {(each.start, each.end) for each in row}
         for span in sorted(ours - gold_spans):
-            touched = [each for each in spans if each[0] < span[1] and span[0] < each[1]]
-            if touched:
-                wanted = "; ".join(_text(words, each) for each in touched)
-                by_kind["boundary"].append(f"**{_text(words, span)}**, gold: {wanted}")
+            overlapping = [each for each in spans if each[0] < span[1] and span[0] < each[1]]
+            if overlapping:
+                expected = "; ".join(_text(words, each) for each in overlapping)
+                by_kind["boundary"].append(f"**{_text(words, span)}**, gold: {expected}")
             else:
                 by_kind["spurious"].append(_in_context(words, span))
         for span in sorted(gold_spans - ours):
@@ -47,20 +48,19 @@ def _in_context(words: list[str], span: tuple[int, int]) -> str:
 
 def main() -> None:
     finder = EntityFinder.default()
-    chance = random.Random(0)
+    generator = random.Random(0)
     lines = [
         "# Real mistakes",
         "",
-        "Of the built-in model on the first sentences of the tune splits, drawn at random by",
-        "`make mistakes`. The span in question is bold.",
+        "Random mistakes of the built-in model on the first sentences of the tune splits, chosen",
+        "by `make mistakes`. The span in question is bold.",
     ]
     for data in read_gold(TUNE):
-        first = Gold(data.name, data.sentences[:_SENTENCES], data.spans[:_SENTENCES])
-        by_kind = mistakes(finder, first)
+        by_kind = mistakes(finder, data.first(_SENTENCES))
         for kind, title in KINDS.items():
             all_of_kind = by_kind[kind]
             lines += ["", f"## {data.name}: {title.lower()} ({len(all_of_kind)})", ""]
-            drawn = chance.sample(all_of_kind, min(10, len(all_of_kind)))
+            drawn = generator.sample(all_of_kind, min(10, len(all_of_kind)))
             lines += [f"- {each}" for each in drawn]
     (ROOT / "docs" / "mistakes.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 

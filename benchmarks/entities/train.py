@@ -1,10 +1,10 @@
-"""Train every finder that `benchmarks.entities` reports on; on a GPU, a minute each.
+"""Train the finders that `benchmarks.entities` measures; about a minute each on a GPU.
 
-    python -m benchmarks.entities.train -o models [--only default] [--seeds 0 1 2]
+    python -m benchmarks.entities.train [-o models] [--only default] [--seeds 0 1 2]
 
-Each is a folder `row-seed`; one that is there is kept. Row "built in", seed 0, is the English model
-of the package; the others change one thing each of `fit`'s defaults. What it took is written to
-benchmarks/results/entities/training/.
+Each finder is saved in a folder `row-seed`; existing folders are kept. Row "built in", seed 0, is
+the English model of the package; each other row changes one default of `fit`. The training times
+are written to benchmarks/results/entities/training/.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.data import ALL_RESULTS, raw_english
+from benchmarks.data import ALL_RESULTS, MODELS, raw_english
 from benchmarks.encoder import default_encoder
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
@@ -27,7 +27,11 @@ TIMES = ALL_RESULTS / "entities" / "training"
 
 @dataclass(frozen=True)
 class Row:
-    """One way to train a finder; `layer` is the encoder's usual one unless it is told."""
+    """One way to train a finder.
+
+    settings: changes to the default `EntitySettings`
+    layer: the layer of the encoder, None for its default
+    """
 
     settings: dict[str, Any] = field(default_factory=dict)
     prior_knowledge: PriorKnowledge = field(default_factory=PriorKnowledge)
@@ -52,6 +56,7 @@ def folder_name(row: str, seed: int) -> str:
 def train_row(
     name: str, seed: int, sentences: list[list[str]], weights: str | None, out: Path
 ) -> None:
+    """Train and save the finder of one row and seed, unless its folder exists."""
     folder = out / folder_name(name, seed)
     if folder.exists():
         return
@@ -84,7 +89,7 @@ def _device_name(device: torch.device) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-o", "--out", type=Path, required=True)
+    parser.add_argument("-o", "--out", type=Path, default=MODELS)
     parser.add_argument("--only", nargs="*", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
     parser.add_argument("--encoder", default=None, help="a folder with the encoder's weights")

@@ -20,7 +20,7 @@ import torch
 
 from benchmarks.kernel import training as training_run
 from benchmarks.kernel.cases import Case, realistic, uniform
-from benchmarks.kernel.peers import of_cross_entropy, of_margin
+from benchmarks.kernel.peers import cross_entropy_losses, margin_losses
 from benchmarks.kernel.section import RESULTS
 from benchmarks.kernel.timing import machine, measure, parts, product_ms
 from thresher.lm.losses.kernels.recorded_statistics import recorded_statistics
@@ -37,35 +37,35 @@ SMALL = (
 )
 POSITIONS = (1024, 2048, 4096, 8192, 16_384)
 VOCABULARIES = (16_384, 32_768, 65_536, 128_256, 256_000)
-SHARES = (0.001, 0.004, 0.016, 0.05, 0.2, 0.6)
+FRACTIONS = (0.001, 0.004, 0.016, 0.05, 0.2, 0.6)
 
 Row = dict[str, Any]
 ours = partial(linear_selfish_cross_entropy, margin=4.0)
 
 
 def speed() -> Row:
-    """The margin loss and its peers, as in a trained model."""
-    return _compared(realistic(*MAIN), of_margin() | of_cross_entropy())
+    """Compare the margin loss and its peers on inputs like those of a trained model."""
+    return _compare(realistic(*MAIN), margin_losses() | cross_entropy_losses())
 
 
 def wide() -> Row:
-    """The same for a larger vocabulary and narrower vectors."""
-    return _compared(realistic(*WIDE), of_margin() | of_cross_entropy())
+    """Compare them with a larger vocabulary and a smaller width."""
+    return _compare(realistic(*WIDE), margin_losses() | cross_entropy_losses())
 
 
 def worst() -> Row:
-    """An untrained model: every token survives."""
-    peers = {name: loss for name, loss in of_cross_entropy().items() if "torch" not in name}
-    return _compared(uniform(*MAIN), {"thresher, Triton": ours} | peers)
+    """Compare them on inputs like those of an untrained model: every token survives."""
+    peers = {name: loss for name, loss in cross_entropy_losses().items() if "torch" not in name}
+    return _compare(uniform(*MAIN), {"thresher, Triton": ours} | peers)
 
 
 def training() -> Row:
-    """A real run; see `benchmarks.kernel.training`."""
+    """Train a language model; see `benchmarks.kernel.training`."""
     return training_run.run()
 
 
 def small() -> Row:
-    """Both implementations where there is little to do."""
+    """Compare both implementations on small inputs."""
     rows = []
     for shape in SMALL:
         case = realistic(*shape)
@@ -78,14 +78,14 @@ def small() -> Row:
 
 
 def growth() -> Row:
-    """With positions, with the vocabulary and with the share that survives."""
+    """Measure growth with positions, vocabulary and the fraction of survivors."""
     positions, width, vocabulary = 8192, 2048, 65_536
     return {
         "shape": [positions, width, vocabulary],
         "positions": [_point(realistic(n, width, vocabulary), n) for n in POSITIONS],
         "vocabulary": [_point(realistic(positions, width, v), v) for v in VOCABULARIES],
         "survival": [
-            _point(realistic(positions, width, vocabulary, mean=share), share) for share in SHARES
+            _point(realistic(positions, width, vocabulary, mean=each), each) for each in FRACTIONS
         ],
     }
 
@@ -94,30 +94,30 @@ def _point(case: Case, at: float) -> Row:
     return {"at": at, "survival": survival(case)} | measure(ours, case, repeats=5)
 
 
-def _compared(case: Case, losses: dict[str, Any]) -> Row:
+def _compare(case: Case, losses: dict[str, Any]) -> Row:
     row: Row = {
         "shape": [*case.input.shape, len(case.weight)],
         "survival": survival(case),
         "product_ms": product_ms(case),
-        "parts": _tried(parts, ours, case),
+        "parts": _try(parts, ours, case),
         "rows": {},
     }
     for name, loss in losses.items():
-        row["rows"][name] = _tried(measure, loss, case)
+        row["rows"][name] = _try(measure, loss, case)
         print(f"  {name}: {row['rows'][name]}", flush=True)
         torch.cuda.empty_cache()
     return row
 
 
-def _tried(work: Callable[[Any, Case], Row], loss: Any, case: Case) -> Row:
+def _try(work: Callable[[Any, Case], Row], loss: Any, case: Case) -> Row:
     try:
         return work(loss, case)
-    except Exception as error:  # one must not stop the others
+    except Exception as error:  # the other losses are still measured
         return {"failed": repr(error)[:300]}
 
 
 def survival(case: Case) -> Row:
-    """How the survivors of a margin of 4 are spread over rows, and how rows were treated."""
+    """Return how survivors of a margin of 4 are distributed over rows, and the kinds of rows."""
     found = recorded_statistics(case.input, case.weight, case.target, margin=4.0)
     return {
         "mean": found.mean_fraction,
@@ -139,7 +139,7 @@ PARTS: dict[str, Callable[[], Row]] = {
 
 
 def main(names: list[str], folder: Path = RESULTS) -> None:
-    """Measure and write each part; one that fails is told and left out."""
+    """Measure and write each part; print the error of a part that fails and continue."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or PARTS:
         started = time.perf_counter()

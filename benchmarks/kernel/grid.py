@@ -1,10 +1,13 @@
-"""Every combination of the kernel's options on a GPU, against float64.
+"""Compare all combinations of the kernel's options with float64, on a GPU.
 
-`python -m benchmarks.kernel.grid [part/of | processes]`: the whole grid, one of several equal
-parts, or all of them in so many processes, which share the compiling. The error of value and
-gradients must not exceed that of naive low precision by more than a tolerance and what the entries
-are worth that lie on the threshold: these may fall on either side of it, in naive precision too,
-and need not fall on the same. Writes benchmarks/results/kernel/grid.json, or a file for each part.
+    python -m benchmarks.kernel.grid          the whole grid
+    python -m benchmarks.kernel.grid 0/4      the first of four equal parts
+    python -m benchmarks.kernel.grid 4        all parts in four processes
+
+The error of value and gradients must not exceed the error of a naive computation in the same
+precision by more than a tolerance plus the influence of entries on the threshold: rounding may put
+these on either side, in the kernel and in the naive computation independently. Writes
+benchmarks/results/kernel/grid.json, or one file per part.
 """
 
 import itertools
@@ -24,7 +27,7 @@ from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
-# What changes the compiled code comes first: parts of the grid then share little of it.
+# Options that change the compiled code come first, so that parts of the grid share little of it.
 GRID: dict[str, list[Any]] = {
     "dtype": [torch.bfloat16, torch.float16, torch.float32],
     "bias": [False, True],
@@ -35,45 +38,45 @@ GRID: dict[str, list[Any]] = {
     "margin": [0.5, 2.0, 4.0, 16.0, math.inf],
 }
 PLANS = [Plan(), Plan(columns=512, recorded_fraction=0.3, light_fraction=0.05)]
-ROUNDING = 2**-21  # of a logit of about 10 in float32, as a share of it
+ROUNDING = 2**-21  # relative rounding error of a float32 logit of about 10
 TOLERANCE = {torch.bfloat16: 2e-3, torch.float16: 5e-4, torch.float32: 1e-5}
 
 
 def main(part: int = 0, of: int = 1) -> None:
-    """Run the cells of one part, and write how many there were and which failed."""
+    """Run the cells of one part; write their number and the failed ones."""
     cells = [dict(zip(GRID, values, strict=True)) for values in itertools.product(*GRID.values())]
     size = -(-len(cells) // of)
     failed, worst, on_threshold = [], 0.0, 0
-    mine = list(enumerate(cells))[part * size : (part + 1) * size]
-    for number, cell in mine:
+    numbered = list(enumerate(cells))[part * size : (part + 1) * size]
+    for number, cell in numbered:
         sparse.PLAN = PLANS[number % len(PLANS)]
         strict, excess = _excesses(number, **cell)
         worst = max(worst, excess)
         on_threshold += strict > 1 >= excess
         if not excess <= 1:
             failed.append({name: str(value) for name, value in cell.items()} | {"excess": excess})
-    row = {"cells": len(mine), "failed": failed, "on_threshold": on_threshold, "worst": worst}
+    row = {"cells": len(numbered), "failed": failed, "on_threshold": on_threshold, "worst": worst}
     _write("grid" if of == 1 else f"grid-{part}-of-{of}", row)
-    print(f"grid {part}/{of}: {len(mine)} cells, {len(failed)} failed, worst {worst:.2f}")
+    print(f"grid {part}/{of}: {len(numbered)} cells, {len(failed)} failed, worst {worst:.2f}")
     print(*failed[:5], sep="\n")
 
 
-def in_processes(many: int) -> None:
-    """All parts at once; their files are put together."""
+def run_in_processes(count: int) -> None:
+    """Run all parts in processes and merge their files."""
     command = [sys.executable, "-m", "benchmarks.kernel.grid"]
-    running = [subprocess.Popen([*command, f"{part}/{many}"]) for part in range(many)]
+    running = [subprocess.Popen([*command, f"{part}/{count}"]) for part in range(count)]
     codes = [process.wait() for process in running]
     if any(codes):
-        raise SystemExit("a part of the grid broke off")
-    paths = [RESULTS / f"grid-{part}-of-{many}.json" for part in range(many)]
+        raise SystemExit("a part of the grid failed")
+    paths = [RESULTS / f"grid-{part}-of-{count}.json" for part in range(count)]
     rows = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    together = {
+    merged = {
         "cells": sum(row["cells"] for row in rows),
         "failed": [cell for row in rows for cell in row["failed"]],
         "on_threshold": sum(row["on_threshold"] for row in rows),
         "worst": max(row["worst"] for row in rows),
     }
-    _write("grid", together)
+    _write("grid", merged)
     for path in paths:
         path.unlink()
 
@@ -94,8 +97,9 @@ def _excesses(
     reduction: str,
     margin: float,
 ) -> tuple[float, float]:
-    """The largest error of value and gradients over what is allowed: entries on the threshold are
-    held to their side of it, or not.
+    """Return the largest ratio of error to allowed error, over the value and the gradients.
+
+    Two ratios: without and with the allowance for entries on the threshold.
     """
     positions, width, vocabulary = shape
     generator = torch.Generator("cuda").manual_seed(seed)
@@ -115,21 +119,21 @@ def _excesses(
         )
 
     def naive(
-        input: Tensor, weight: Tensor, bias: Tensor | None = None, *, moved: float = 0.0
+        input: Tensor, weight: Tensor, bias: Tensor | None = None, *, margin_shift: float = 0.0
     ) -> Tensor:
         logits = input @ weight.T if bias is None else input @ weight.T + bias
-        return selfish_cross_entropy(logits, target, margin=margin + moved, **options)
+        return selfish_cross_entropy(logits, target, margin=margin + margin_shift, **options)
 
     exact = [x.double() for x in inputs]
-    true = _value_and_gradients(naive, exact)
-    rough = _value_and_gradients(naive, inputs)
-    found = _value_and_gradients(fused, inputs)
+    expected = _value_and_gradients(naive, exact)
+    naive_results = _value_and_gradients(naive, inputs)
+    results = _value_and_gradients(fused, inputs)
     step = ROUNDING * (exact[0] @ exact[1].T).abs().max().item()
-    sides = [_value_and_gradients(partial(naive, moved=by), exact) for by in (-step, step)]
+    sides = [_value_and_gradients(partial(naive, margin_shift=by), exact) for by in (-step, step)]
     strict, excess = [], []
-    for mine, its, right, *both in zip(found, rough, true, *sides, strict=True):
-        error = (mine.double() - right).norm()
-        allowed = (its.double() - right).norm() + TOLERANCE[dtype] * right.norm() + 1e-9
+    for ours, theirs, right, *both in zip(results, naive_results, expected, *sides, strict=True):
+        error = (ours.double() - right).norm()
+        allowed = (theirs.double() - right).norm() + TOLERANCE[dtype] * right.norm() + 1e-9
         strict.append(error / allowed)
         excess.append(error / (allowed + (both[0] - both[1]).norm()))
     return _largest(strict), _largest(excess)
@@ -140,7 +144,7 @@ def _largest(errors: list[Tensor]) -> float:
 
 
 def _targets(inputs: list[Tensor], noise: Tensor) -> Tensor:
-    """Tokens of all ranks, so that rows keep few, some and most of the vocabulary."""
+    """Draw targets of all ranks, so that rows keep few, some and most of the vocabulary."""
     order = (inputs[0].float() @ inputs[1].float().T).argsort(1, descending=True)
     ranks = (noise.abs() / 3 * order.shape[1]).long().clamp(max=order.shape[1] - 1)
     return order.gather(1, ranks[:, None])[:, 0]
@@ -149,12 +153,15 @@ def _targets(inputs: list[Tensor], noise: Tensor) -> Tensor:
 def _value_and_gradients(loss: Any, inputs: list[Tensor]) -> list[Tensor]:
     inputs = [x.detach().requires_grad_() for x in inputs]
     value = loss(*inputs)
-    outside = torch.linspace(0.5, 1.5, value.numel(), device="cuda", dtype=value.dtype)
-    return [value.detach(), *torch.autograd.grad(value, inputs, outside.reshape(value.shape))]
+    output_gradient = torch.linspace(0.5, 1.5, value.numel(), device="cuda", dtype=value.dtype)
+    return [
+        value.detach(),
+        *torch.autograd.grad(value, inputs, output_gradient.reshape(value.shape)),
+    ]
 
 
 if __name__ == "__main__":
     if sys.argv[1:] and "/" not in sys.argv[1]:
-        in_processes(int(sys.argv[1]))
+        run_in_processes(int(sys.argv[1]))
     else:
         main(*(int(number) for number in (sys.argv[1].split("/") if sys.argv[1:] else [])))

@@ -1,7 +1,7 @@
-"""Other ways to the same loss, and to plain cross-entropy; those that are installed.
+"""Other implementations of the margin loss and of cross-entropy, if they are installed.
 
-Two of them come as pure-Python packages. Where nothing can be installed, the folder in which they
-were unpacked is named by KERNEL_PEERS.
+Two of them are pure-Python packages. On a machine where nothing can be installed, KERNEL_PEERS is
+the folder in which they were unpacked.
 """
 
 import math
@@ -25,16 +25,16 @@ def naive_margin(input: Tensor, weight: Tensor, target: Tensor) -> Tensor:
     return selfish_cross_entropy((input @ weight.T).float(), target, margin=4.0)
 
 
-def of_margin() -> dict[str, Loss]:
-    """The margin loss: ours first."""
+def margin_losses() -> dict[str, Loss]:
+    """Return the implementations of the margin loss, ours first."""
     return {
         "thresher, Triton": partial(linear_selfish_cross_entropy, margin=4.0),
         "margin loss, torch.compile": torch.compile(naive_margin, dynamic=False),
     }
 
 
-def of_cross_entropy() -> dict[str, Loss]:
-    """Plain cross-entropy: ours first, then peers."""
+def cross_entropy_losses() -> dict[str, Loss]:
+    """Return the implementations of cross-entropy, ours first."""
     found: dict[str, Loss] = {
         "thresher, Triton, margin ∞": partial(linear_selfish_cross_entropy, margin=math.inf)
     }
@@ -42,14 +42,14 @@ def of_cross_entropy() -> dict[str, Loss]:
     return found | {"torch.compile": torch.compile(eager, dynamic=False), "torch": eager}
 
 
-def _find() -> None:
+def _extend_path() -> None:
     folder = os.environ.get("KERNEL_PEERS")
     if folder and folder not in sys.path:
         sys.path.append(folder)
 
 
 def _cut_cross_entropy() -> dict[str, Loss]:
-    _find()
+    _extend_path()
     try:
         from cut_cross_entropy import linear_cross_entropy  # noqa: PLC0415
     except ImportError:
@@ -61,7 +61,7 @@ def _cut_cross_entropy() -> dict[str, Loss]:
 
 
 def _liger() -> dict[str, Loss]:
-    _find()
+    _extend_path()
     try:
         from liger_kernel.ops.fused_linear_cross_entropy import (  # noqa: PLC0415
             LigerFusedLinearCrossEntropyFunction,

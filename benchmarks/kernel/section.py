@@ -1,4 +1,4 @@
-"""The section on the fused margin loss of docs/results.md, from benchmarks/results/kernel."""
+"""The section of docs/results.md on the fused margin loss, from benchmarks/results/kernel."""
 
 import json
 from typing import Any
@@ -7,21 +7,37 @@ from benchmarks.data import ALL_RESULTS
 
 RESULTS = ALL_RESULTS / "kernel"
 MISSING = "Not measured: `make bench-kernel`."
-BANDWIDTH, RATE = 4.3e12, 790e12  # measured on an H200: bytes and bfloat16 operations a second
+BANDWIDTH, RATE = 4.3e12, 790e12  # measured on an H200: bytes and bfloat16 operations per second
 
 Row = dict[str, Any]
 
 
+# How parts and runs are called in the JSON and here.
+_PART_TITLES = {
+    "survivors recorded": "record survivors",
+    "room shared out": "allocate space for survivors",
+    "light rows gathered": "gather rows with few survivors",
+    "light rows listed": "list rows with few survivors",
+    "popular tokens taken": "collect frequent tokens",
+    "gradients of full rows": "gradients of recomputed rows",
+    "gradients of heavy rows": "gradients of rows with many survivors",
+    "products": "matrix products",
+}
+_TRAINING_TITLES = {
+    "margin 4, float32 logits, moved": "margin 4, float32 logits, perturbed weights"
+}
+
+
 def section() -> str:
-    """Markdown."""
+    """Return the section as Markdown."""
     speed = result("speed")
     about = f"{speed['machine']['device']}, torch {speed['machine']['torch']}. " if speed else ""
     blocks = [
         "## The margin loss from hidden states",
         f"`make bench-kernel`; {about}bfloat16, margin 4; median of ten; peak memory beyond the "
-        "inputs, gradients included.\nInputs are synthetic: survivors are spread over rows as in a "
-        "trained model (`benchmarks/kernel/cases.py`); the profile\nthat was met is given. How it "
-        "works, and what is not reached: [kernel.md](kernel.md).",
+        "inputs, including gradients.\nThe inputs are synthetic, with survivors distributed over "
+        "rows as in a trained model (`benchmarks/kernel/cases.py`); the resulting\ndistribution is "
+        "given. How the kernels work, and which goals are missed: [kernel.md](kernel.md).",
         *(_comparison(name) for name in ("speed", "wide", "worst")),
         _parts(),
         _small(),
@@ -33,7 +49,7 @@ def section() -> str:
 
 
 def result(name: str) -> Row | None:
-    """What was measured under this name, if it was."""
+    """Return the measurement of that name, None if there is none."""
     path = RESULTS / f"{name}.json"
     found: Row | None = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     return found
@@ -41,9 +57,9 @@ def result(name: str) -> Row | None:
 
 def _comparison(name: str) -> str:
     titles = {
-        "speed": "as in a trained model",
-        "wide": "as in a trained model, a larger vocabulary",
-        "worst": "untrained: every token survives",
+        "speed": "like a trained model",
+        "wide": "like a trained model, larger vocabulary",
+        "worst": "like an untrained model: every token survives",
     }
     measured = result(name)
     if measured is None:
@@ -55,8 +71,9 @@ def _comparison(name: str) -> str:
         f"### {positions:,} positions, width {width:,}, vocabulary {vocabulary:,}, {titles[name]}",
         "",
         f"Survivors: mean {kept['mean']:.1%}, median {kept['median']:.2%} of the vocabulary; the "
-        f"heaviest 2, 5, 10, 20 % of rows hold {held}.\nRows: {kept['rows']['full']:,} made again, "
-        f"{kept['rows']['dense'] - kept['rows']['full']:,} multiplied from the record, "
+        f"2, 5, 10, 20 % of rows with the most survivors have {held} of them.\nRows: "
+        f"{kept['rows']['full']:,} recomputed, "
+        f"{kept['rows']['dense'] - kept['rows']['full']:,} multiplied from recorded logits, "
         f"{kept['rows']['all'] - kept['rows']['dense']:,} gathered. One matrix product alone: "
         f"{measured['product_ms']:.1f} ms.",
         "",
@@ -73,31 +90,36 @@ def _comparison(name: str) -> str:
 
 
 def _parts() -> str:
-    """Where the time of the first comparison goes, beside what the machine could do at best."""
-    title = "### Where the time goes"
+    """Return a table of the time by part, next to the lower bound of the hardware."""
+    title = "### Time by part"
     measured = result("speed")
     if measured is None or "failed" in measured["parts"]:
         return f"{title}\n\n{MISSING}"
-    floors = _floors(measured)
+    bounds = _lower_bounds(measured)
     parts = sorted(measured["parts"].items(), key=lambda part: -part[1])
     rows = [
-        f"| {name} | {ms:.2f} | {f'{floors[name]:.2f}' if name in floors else ''} |"
+        f"| {_part_title(name)} | {ms:.2f} | {f'{bounds[name]:.2f}' if name in bounds else ''} |"
         for name, ms in parts
         if ms >= 0.05
     ]
     total = sum(measured["parts"].values())
     text = (
-        f"{title}\n\nMilliseconds on the device of one pass after a pause, {total:.1f} in all. "
-        f"Repeated passes take {measured['rows']['thresher, Triton']['total_ms']:.1f} ms:\n"
-        "presumably clocks fall under load; and the device waits for the host twice. At best: "
-        f"operations at {RATE / 1e12:.0f} TFLOP/s, bytes\nat {BANDWIDTH / 1e12:.1f} TB/s; gathers "
-        "can be faster, as vectors are still in the cache and popular tokens are multiplied "
-        "instead."
+        f"{title}\n\nMilliseconds on the device of one pass after a pause, {total:.1f} in total. "
+        f"Repeated passes take {measured['rows']['thresher, Triton']['total_ms']:.1f} ms,\n"
+        "presumably because the clock rate falls under load, and because the device waits for the "
+        f"host twice. Lower bound: {RATE / 1e12:.0f} TFLOP/s and\n{BANDWIDTH / 1e12:.1f} TB/s; "
+        "gathers can be faster, because vectors are still in the cache and frequent tokens are "
+        "multiplied instead."
     )
-    return "\n".join([text, "", "| | ms | at best |", "|---|---|---|", *rows])
+    return "\n".join([text, "", "| | ms | lower bound |", "|---|---|---|", *rows])
 
 
-def _floors(measured: Row) -> dict[str, float]:
+def _part_title(name: str) -> str:
+    stage, _, part = name.partition(": ")
+    return f"{stage}: {_PART_TITLES.get(part, part)}"
+
+
+def _lower_bounds(measured: Row) -> dict[str, float]:
     positions, width, vocabulary = measured["shape"]
     rows, gathered = measured["survival"]["rows"], measured["survival"]["gathered"]
     product = 2 * positions * width * vocabulary
@@ -113,14 +135,14 @@ def _floors(measured: Row) -> dict[str, float]:
 
 
 def _small() -> str:
-    """Both implementations side by side."""
-    title = "### Little to do"
+    """Return a table of both implementations on small inputs."""
+    title = "### Small inputs"
     measured = result("small")
     if measured is None:
         return f"{title}\n\n{MISSING}"
     lines = [
-        f"{title}\n\nForward + backward, ms; peak, MiB. By default few logits of a small weight "
-        "are left to plain torch\n(`FEW_LOGITS`, `SMALL_WEIGHT` of "
+        f"{title}\n\nForward + backward, ms; peak, MiB. By default, plain torch is used if "
+        "there are few logits and the weight is small\n(`FEW_LOGITS`, `SMALL_WEIGHT` of "
         "`thresher.lm.losses.linear_selfish`).",
         "",
         "| positions, width, vocabulary | Triton | chunked | peak, Triton | chunked |",
@@ -145,28 +167,29 @@ def _training() -> str:
     reference = next(iter(rows.values()))
     lines = [
         f"{title}\n\nA transformer of 6 layers, width {measured['width']}, over "
-        f"{measured['vocabulary']:,} byte pairs of English, {measured['positions']:,} positions a "
-        f"step, {measured['steps']} steps\nfrom the same start over the same batches; losses are "
-        "means of 20 steps. Steps include the transformer and the optimiser.",
+        f"{measured['vocabulary']:,} byte pairs of English, {measured['positions']:,} positions "
+        f"per step, {measured['steps']} steps\nfrom the same weights on the same batches; losses "
+        "are means of 20 steps. The time of a step includes the transformer and the optimizer.",
         "",
-        "| | loss, first 20 steps | middle | last | largest difference | three digits until step | "
-        "step, ms | peak, MiB |",
+        "| | loss, first 20 steps | middle | last | largest difference | equal to three digits "
+        "until step | step, ms | peak, MiB |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name, row in rows.items():
         curve = row["curve"]
         off = max(abs(a - b) / b for a, b in zip(curve, reference["curve"], strict=True))
-        alike = f"{off:.2%} | {_three_digits(row['losses'], reference['losses'])}"
-        difference = alike if "margin" in name else "another loss | "
+        agreement = f"{off:.2%} | {_three_digits(row['losses'], reference['losses'])}"
+        difference = agreement if "margin" in name else "different loss | "
         lines.append(
-            f"| {name} | {curve[0]:.3f} | {curve[len(curve) // 2]:.3f} | {curve[-1]:.3f} | "
-            f"{difference} | {row['step_ms']:.1f} | {row['peak_mib']:,.0f} |"
+            f"| {_TRAINING_TITLES.get(name, name)} | {curve[0]:.3f} | "
+            f"{curve[len(curve) // 2]:.3f} | {curve[-1]:.3f} | {difference} | "
+            f"{row['step_ms']:.1f} | {row['peak_mib']:,.0f} |"
         )
     return "\n".join(lines)
 
 
 def _three_digits(losses: list[float], reference: list[float]) -> int:
-    """The first step, from 1, whose loss differs by more than half of the third digit."""
+    """Return the first step, from 1, whose loss differs by more than half of the third digit."""
     pairs = enumerate(zip(losses, reference, strict=True), 1)
     return next((step for step, (a, b) in pairs if abs(a - b) > 5e-4 * b), len(losses))
 
@@ -179,7 +202,7 @@ def _growth() -> str:
     return (
         f"### Growth\n\n{measured.get('note', '')}Around {positions:,} positions, width "
         f"{width:,}, vocabulary {vocabulary:,}:\n\n![Time and memory over positions, "
-        "vocabulary and the share that survives](pictures/kernel-growth.svg)"
+        "vocabulary and the fraction of survivors](pictures/kernel-growth.svg)"
     )
 
 
@@ -190,11 +213,11 @@ def _grid() -> str:
     failed = len(measured["failed"])
     return (
         f"### Correctness\n\n`benchmarks/kernel/grid.py`: {measured['cells']:,} combinations of "
-        "dtype, shape, ignored targets, bias, softcap, reduction and margin,\nvalue and gradients "
-        "against float64; the error must not exceed that of naive low precision by more than a "
-        "tolerance and what the entries\nare worth that lie on the threshold to within rounding. "
-        f"Exceeded in {failed or 'none'};\nwithout this last allowance in "
-        f"{measured['on_threshold'] + failed or 'none'}."
+        "dtype, shape, ignored targets, bias, softcap, reduction and margin,\nthe value and the "
+        "gradients compared with float64. The error must not exceed that of a naive computation in "
+        "the same precision by more than a tolerance plus\nthe influence of entries that are on "
+        f"the threshold within rounding. Combinations above this limit: {failed or 'none'};\n"
+        f"without the allowance for the threshold: {measured['on_threshold'] + failed or 'none'}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Time and memory of a forward and a backward pass on a GPU, and where the time goes."""
+"""Measure time and memory of a forward and a backward pass on a GPU, and the time by kernel."""
 
 from collections.abc import Callable
 from statistics import median
@@ -25,8 +25,8 @@ PARTS = {
 
 
 def timed(work: Callable[[], object], *, repeats: int = 10) -> float:
-    """The median in milliseconds, by events of the device, the queue kept full."""
-    for _ in range(3):  # to be compiled and warm
+    """Return the median time in milliseconds, measured by CUDA events in a full queue."""
+    for _ in range(3):  # compilation and warm-up
         work()
     torch.cuda.synchronize()
     pairs = [(event(), event()) for _ in range(repeats)]
@@ -40,12 +40,12 @@ def timed(work: Callable[[], object], *, repeats: int = 10) -> float:
 
 
 def event() -> torch.cuda.Event:
-    """A place in the device's queue whose time is noted."""
+    """Return a CUDA event that records its time."""
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
 def peak_mib(work: Callable[[], object]) -> float:
-    """The most memory that was held at once, beyond what was held before."""
+    """Return the peak memory beyond what was allocated before, in MiB."""
     torch.cuda.synchronize()
     before = torch.cuda.memory_allocated()
     torch.cuda.reset_peak_memory_stats()
@@ -55,7 +55,7 @@ def peak_mib(work: Callable[[], object]) -> float:
 
 
 def measure(loss: Loss, case: Case, *, repeats: int = 10) -> dict[str, float]:
-    """Forward alone and with both gradients: milliseconds and MiB, gradients included."""
+    """Measure the forward pass alone and with both gradients: milliseconds, and peak MiB."""
     input, weight = case.input.requires_grad_(), case.weight.requires_grad_()
 
     def forward() -> Tensor:
@@ -73,7 +73,7 @@ def measure(loss: Loss, case: Case, *, repeats: int = 10) -> dict[str, float]:
 
 
 def parts(loss: Loss, case: Case) -> dict[str, float]:
-    """Milliseconds on the device by what they were spent on, forward and backward apart."""
+    """Return the milliseconds on the device by kernel, forward and backward separately."""
     input, weight = case.input.requires_grad_(), case.weight.requires_grad_()
     with profile(activities=[ProfilerActivity.CUDA]) as first:
         value = loss(input, weight, case.target)
@@ -96,12 +96,12 @@ def _by_part(recorded: profile, stage: str) -> dict[str, float]:
 
 
 def product_ms(case: Case) -> float:
-    """One matrix product of the case alone, into its own dtype."""
+    """Return the milliseconds of one matrix product of the case, with a result of its dtype."""
     input, weight = case.input.detach(), case.weight.detach()
     out = torch.empty(len(input), len(weight), dtype=input.dtype, device=input.device)
     return timed(lambda: torch.mm(input, weight.T, out=out))
 
 
 def machine() -> dict[str, Any]:
-    """What the rows were measured on."""
+    """Return the device and the version of torch."""
     return {"device": torch.cuda.get_device_name(), "torch": torch.__version__}

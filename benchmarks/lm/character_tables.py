@@ -1,4 +1,4 @@
-"""The tables of the experiments on Shakespeare's characters."""
+"""Tables of the experiments on the characters of Shakespeare."""
 
 from collections.abc import Mapping
 from statistics import mean
@@ -12,13 +12,13 @@ ROLES = {"input": "1: input", "target": "2.1: target", "other": "2.2: not the ta
 
 
 def ranked(result: Result, first: int, last: int) -> list[int]:
-    """The tokens of these ranks by frequency in the training text."""
+    """Return the tokens of ranks `first` to `last` by frequency in the training text."""
     counts = result["counts"]
     return sorted(range(len(counts)), key=lambda token: -counts[token])[first - 1 : last]
 
 
 def group_loss(result: Result, when: str, first: int, last: int) -> float:
-    """The mean over tokens of their test losses, tokens that do not occur left out."""
+    """Return the mean over tokens of their test losses, without tokens that do not occur."""
     found = result[when]["all"]
     losses: list[float] = [
         found["token_losses"][token] / found["token_counts"][token]
@@ -28,18 +28,18 @@ def group_loss(result: Result, when: str, first: int, last: int) -> float:
     return mean(losses)
 
 
-def role_share(result: Result, role: str, first: int, last: int) -> float:
-    """The mean over tokens of a role's share in the gradient norms they received."""
+def role_fraction(result: Result, role: str, first: int, last: int) -> float:
+    """Return the mean over tokens of a role's fraction of their gradient norms."""
     roles = result["roles"]
-    shares: list[float] = [
+    fractions: list[float] = [
         roles[role][token] / sum(roles[each][token] for each in ROLES)
         for token in ranked(result, first, last)
     ]
-    return mean(shares)
+    return mean(fractions)
 
 
 def shakespeare(experiment: str = "shakespeare") -> str:
-    """Losses at equal steps and at best validation, and gradients by role."""
+    """Return tables of the losses after the last and the best step, and of gradients by role."""
     found = results(experiment)
     rows = list(dict.fromkeys([*_shakespeare_rows(found), *SHAKESPEARE.rows]))
     if experiment != "shakespeare":
@@ -71,15 +71,18 @@ def _shakespeare_line(row: str, seeds: Seeds | None, when: str) -> list[str]:
 
 
 def _gain(found: Mapping[str, Seeds]) -> str:
-    """How much the margins give, in words."""
+    """Return a sentence on the gains of the margins."""
     standard = found.get("standard")
     if not standard:
         return MISSING
-    said = []
+    gains_by_row = []
     for row in ("margin 2", "margin 4"):
         if row not in found:
             continue
-        for when, name in (("final", "equal steps"), ("best", "best validation")):
+        for when, name in (
+            ("final", "after the last step"),
+            ("best", "at the best validation loss"),
+        ):
             gains = [
                 mean(values(standard, figure)) - mean(values(found[row], figure))
                 for figure in (
@@ -87,26 +90,29 @@ def _gain(found: Mapping[str, Seeds]) -> str:
                     lambda each, when=when: group_loss(each, when, 41, 50),
                 )
             ]
-            said.append(f"{row}, {name}: whole loss {gains[0]:+.3f}, ranks 41–50 {gains[1]:+.3f}")
-    return "Gained over standard, nats: " + "; ".join(said) + "."
+            gains_by_row.append(f"{row}, {name}: all {gains[0]:+.3f}, ranks 41–50 {gains[1]:+.3f}")
+    return "Reduction of the loss by a margin, in nats: " + "; ".join(gains_by_row) + "."
 
 
 def roles_table(seeds: Seeds | None) -> str:
-    """What part of its gradient a token receives in each role, by popularity."""
+    """Return a table of the fraction of the gradient that tokens receive in each role, by rank."""
     if not seeds:
         return f"Gradients by role: {MISSING}."
     groups = [(1, 10), (11, 20), (21, 30), (31, 40), (41, 65)]
     lines = [
-        [title, *(spread(seeds, lambda each: role_share(each, role, a, b), 2) for a, b in groups)]  # noqa: B023
+        [title, *(spread(seeds, partial(role_fraction, role=role, ranks=ranks), 2) for ranks in groups)]
         for role, title in ROLES.items()
     ]
     heavier = all(
-        role_share(each, "other", 41, 65) > role_share(each, other, 41, 65)
+        role_fraction(each, "other", 41, 65) > role_fraction(each, other, 41, 65)
         for each in seeds.values()
         for other in ("input", "target")
     )
     verdict = "does" if heavier else "does not"
     return (
-        table(["share of gradient, standard", *(f"ranks {a}–{b}" for a, b in groups)], lines)
-        + f"\n\nFor ranks 41–65 role 2.2 {verdict} outweigh each of the others in every seed."
+        table(
+            ["fraction of gradient norms, standard", *(f"ranks {a}–{b}" for a, b in groups)], lines
+        )
+        + f"\n\nFor ranks 41–65, the fraction of role 2.2 {verdict} exceed that of each other role in "
+        "every seed."
     )

@@ -1,6 +1,6 @@
-"""The texts of the language-model benchmarks as token ids, in three parts each.
+"""The texts of the language-model benchmarks as token ids, split into train, validation and test.
 
-They are kept in a folder, so that many processes (or another machine) need not make them again.
+They are cached in a folder, which several processes share and which can be copied to other machines.
 """
 
 import json
@@ -27,18 +27,18 @@ from thresher.lm.training.splits import split_text
 
 FOLDER = ROOT / "benchmarks" / "corpora"
 LANGUAGES = ("swa", "yor", "hau", "amh")
-SMALL_SHARE = 0.02  # of the training windows are in the small one of two languages
-NEWS_BYTES = (160_000, 80_000, 80_000)  # of each small language: training, validation, test
+SMALL_SHARE = 0.02  # fraction of training windows in the small one of two languages
+NEWS_BYTES = (160_000, 80_000, 80_000)  # per small language: train, validation, test
 WORDS = 20_000
 PAIRS = (512, 1024, 2048, 4096, 8192)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """One row of ids to train on; several texts, by name, to choose by and to report on.
+    """Token ids to train on, and validation and test texts by name.
 
-    test_bytes: what the test texts measure, see `predicted_bytes`
-    parts: of the training row, where they are read in other shares than their lengths
+    test_bytes: the number of predicted bytes of each test text, see `predicted_bytes`
+    parts: parts of the training ids that are sampled in other proportions than their lengths
     """
 
     vocabulary: int
@@ -50,7 +50,7 @@ class Corpus:
 
     @property
     def counts(self) -> Tensor:
-        """Of each token in the training text, parts weighed by their shares: (vocabulary,)."""
+        """The training occurrences of each token, parts weighted by their shares: (vocabulary,)."""
         if not self.parts:
             return token_counts(self.train.numpy(), self.vocabulary)
         counts = torch.zeros(self.vocabulary, dtype=torch.float64)
@@ -61,11 +61,11 @@ class Corpus:
         return (len(self.train) * counts).round().long()
 
     def all_validation(self) -> Tensor:
-        """The validation texts one after another."""
+        """Return the concatenated validation texts."""
         return torch.cat(list(self.validation.values()))
 
     def short(self, tokens: int = 500) -> "Corpus":
-        """The beginnings of its texts, to see whether things work."""
+        """Return a corpus with the beginnings of its texts, for a trial."""
         validation, test = (
             {name: ids[:tokens] for name, ids in texts.items()}
             for texts in (self.validation, self.test)
@@ -74,7 +74,7 @@ class Corpus:
 
 
 def shakespeare() -> Corpus:
-    """Tiny Shakespeare by characters, cut by position."""
+    """Return Tiny Shakespeare as characters, split by position."""
     parts = split_text(_shakespeare_text())
     tokenizer = CharacterTokenizer(_shakespeare_text())
     return _corpus(
@@ -83,11 +83,11 @@ def shakespeare() -> Corpus:
 
 
 def two_languages() -> Corpus:
-    """Shakespeare in two alphabets: character c of the second language is token c + 65.
+    """Return Shakespeare in two alphabets: character c of the second language is token c + 65.
 
-    Each window of training is in the small language with a chance of 2 %, whatever its text, so
-    that both languages say the same and only how often they are read tells them apart. Validation
-    and test are the same texts in either language.
+    Each training window is in the small language with a probability of 2 %, independently of its
+    text, so that the languages differ only in their frequency. Validation and test texts are the
+    same in both languages.
     """
     one = shakespeare()
     validation, test = one.validation["all"], one.test["all"]
@@ -104,7 +104,7 @@ def two_languages() -> Corpus:
 
 
 def five_languages() -> Corpus:
-    """English and small shares of news in four African languages, in one byte-level vocabulary."""
+    """Return English and a little news in four African languages, as byte pairs."""
     train, validation, test = ([text] for text in _english())
     names = ["eng", *LANGUAGES]
     for language in LANGUAGES:
@@ -121,14 +121,14 @@ def five_languages() -> Corpus:
 
 
 def words() -> Corpus:
-    """English by words: the 20,000 most frequent, all others being one token."""
+    """Return English as words: the 20,000 most frequent ones, and one token for all others."""
     train, validation, test = _english()
     tokenizer = learn_tokenizer("words", train, vocabulary=WORDS)
     return _corpus(tokenizer, train, {"all": validation}, {"all": test})
 
 
 def pairs(vocabulary: int) -> Corpus:
-    """English by byte-level pairs."""
+    """Return English as byte pairs."""
     train, validation, test = _english()
     tokenizer = learn_tokenizer("bpe", train, vocabulary=vocabulary)
     return _corpus(tokenizer, train, {"all": validation}, {"all": test})
@@ -144,7 +144,7 @@ MAKERS: dict[str, Callable[[], Corpus]] = {
 
 
 def corpus(name: str, folder: Path = FOLDER) -> Corpus:
-    """The corpus of that name, made once."""
+    """Return the corpus of that name; it is made on the first call and cached."""
     path = folder / f"{name}.safetensors"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -200,7 +200,7 @@ def _shakespeare_text() -> str:
 
 
 def _english() -> tuple[str, str, str]:
-    """Three parts of every English file, joined."""
+    """Return train, validation and test parts of all English files, concatenated."""
     files = [(DATA / "raw" / "eng" / name).read_text(encoding="utf-8") for name in RAW_ENGLISH]
     parts = [split_text(text) for text in files]
     train = "".join(str(each.train) for each in parts)
@@ -209,14 +209,14 @@ def _english() -> tuple[str, str, str]:
 
 
 def _pieces(text: str, sizes: tuple[int, ...]) -> list[str]:
-    """Stretches one after another, each of whole lines and about that many bytes."""
+    """Return consecutive pieces of whole lines, each of about the given number of bytes."""
     pieces: list[str] = []
     lines = iter(text.splitlines(keepends=True))
     for size in sizes:
-        taken: list[str] = []
+        piece: list[str] = []
         left = size
         while left > 0:
-            taken.append(next(lines))
-            left -= len(taken[-1].encode())
-        pieces.append("".join(taken))
+            piece.append(next(lines))
+            left -= len(piece[-1].encode())
+        pieces.append("".join(piece))
     return pieces

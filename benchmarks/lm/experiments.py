@@ -1,4 +1,4 @@
-"""The experiments on language models, each a list of rows."""
+"""The experiments on language models: rows by name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from benchmarks.lm.corpora import PAIRS
 from benchmarks.lm.rows import SEEDS, Experiment, Result, Row
 
-BIG_LIMIT = 5.25  # perplexity of the big one of two languages that must not be exceeded
+BIG_LIMIT = 5.25  # the maximum perplexity of the big one of two languages
 
 _SHAKESPEARE = Row(
     "shakespeare",
@@ -22,7 +22,7 @@ _GRID = {
 
 
 def _regularised(found: Mapping[str, Result]) -> dict[str, Row]:
-    """The best of the grid with all seeds, alone and with a margin."""
+    """Return the best row of the grid with all seeds, without and with a margin."""
     if not all(name in found for name in _GRID):
         return {}
     best = min(_GRID, key=lambda name: found[name]["best_loss"])
@@ -54,7 +54,7 @@ SHAKESPEARE_CPU = Experiment(
 )
 
 _TWO = Row(
-    "two-languages",  # size, positions, steps and batch as published
+    "two-languages",  # size, positions, steps and batch size as published
     shape={"layers": 4, "width": 128, "heads": 4, "context": 64, "positions": "learned"},
     settings={
         "batch": 12,
@@ -64,14 +64,14 @@ _TWO = Row(
         "precision": "float32",
     },
 )
-_FREE = _TWO.with_(decay_embeddings=False)
-_ROTARY = _FREE.with_(positions="rotary")
+_NO_DECAY = _TWO.with_(decay_embeddings=False)
+_ROTARY = _NO_DECAY.with_(positions="rotary")
 _CANDIDATES = {
     name: replace(row, seeds=(0,))
     for name, row in {
-        "margin 0.6, no decay": _FREE.with_(margin="0.6"),
-        "margin 0.5 to 2, no decay": _FREE.with_(margin="0.5:2"),
-        "margin 0.6, no decay, rate 0.002": _FREE.with_(margin="0.6", learning_rate=0.002),
+        "margin 0.6, no decay": _NO_DECAY.with_(margin="0.6"),
+        "margin 0.5 to 2, no decay": _NO_DECAY.with_(margin="0.5:2"),
+        "margin 0.6, no decay, rate 0.002": _NO_DECAY.with_(margin="0.6", learning_rate=0.002),
         "margin 0.6, no decay, rotary": _ROTARY.with_(margin="0.6"),
         "margin 0.5 to 2, no decay, rotary": _ROTARY.with_(margin="0.5:2"),
         "standard, untied, rate 0.002": replace(_TWO.with_(learning_rate=0.002), tied=False),
@@ -80,7 +80,7 @@ _CANDIDATES = {
 
 
 def _best_of_two_languages(found: Mapping[str, Result]) -> dict[str, Row]:
-    """The candidate that is best on the small language while the big one stays in its limit."""
+    """Return the best candidate on the small language that respects the limit of the big one."""
     if not all(name in found for name in _CANDIDATES):
         return {}
 
@@ -97,9 +97,9 @@ TWO_LANGUAGES = Experiment(
         "standard": _TWO,
         "standard, untied": replace(_TWO, tied=False),
         "margin 1": _TWO.with_(margin="1"),
-        "margin 1, no decay": _FREE.with_(margin="1"),
+        "margin 1, no decay": _NO_DECAY.with_(margin="1"),
         "norm 0.0625": _TWO.with_(margin="norm:0.0625"),
-        "norm 0.0625, no decay": _FREE.with_(margin="norm:0.0625"),
+        "norm 0.0625, no decay": _NO_DECAY.with_(margin="norm:0.0625"),
         **_CANDIDATES,
     },
     _best_of_two_languages,

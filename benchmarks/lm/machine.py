@@ -1,4 +1,4 @@
-"""The machine a row is run on, and how it is used there."""
+"""The device on which rows run, and its settings."""
 
 import platform
 import subprocess
@@ -14,9 +14,10 @@ from thresher.lm.model import LanguageModel
 
 @dataclass(frozen=True)
 class Machine:
-    """A device and what is known of it.
+    """A device and how it is used.
 
-    precision: bfloat16 on a GPU alone   compiled: layers go through torch.compile for training
+    precision: bfloat16 on a GPU, float32 on a CPU
+    compiled: layers are compiled with torch.compile for training
     """
 
     device: str
@@ -26,13 +27,13 @@ class Machine:
 
     @classmethod
     def here(cls, device: str | None, *, compiled: bool, version: str | None) -> "Machine":
-        """The GPU, if there is one and no other device is named."""
+        """Return this machine; the device is by default the GPU, if there is one."""
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         precision = "bfloat16" if device.startswith("cuda") else "float32"
         return cls(device, precision, compiled, version or _git_version())
 
     def about(self) -> dict[str, Any]:
-        """For the record of a row."""
+        """Return what is recorded with a result."""
         on_gpu = self.device.startswith("cuda")
         return {
             "device": torch.cuda.get_device_name() if on_gpu else platform.processor() or "CPU",
@@ -45,25 +46,25 @@ class Machine:
         }
 
     def prepare(self, *, threads: int | None = None) -> None:
-        """EntitySettings of torch that hold for the whole process."""
+        """Apply settings of torch to the whole process."""
         if threads is not None:
             torch.set_num_threads(threads)
-        torch.set_float32_matmul_precision("high")  # TF32, where there is such a thing
+        torch.set_float32_matmul_precision("high")  # TF32, if the GPU supports it
         if self.compiled:
-            torch._dynamo.config.suppress_errors = True  # what cannot be compiled runs as it is
-            torch._dynamo.config.cache_size_limit = 64  # rows of many shapes share a process
+            torch._dynamo.config.suppress_errors = True  # what cannot be compiled runs uncompiled
+            torch._dynamo.config.cache_size_limit = 64  # rows of different shapes share a process
 
     def wait(self) -> None:
-        """Return once all that was asked of the device is done."""
+        """Wait until the device has finished."""
         if self.device.startswith("cuda"):
             torch.cuda.synchronize()
 
 
 def compile_layers(model: LanguageModel) -> None:
-    """Train through one compiled layer; evaluation, with its other shapes, stays as it is."""
+    """Compile the layers for training; evaluation has other shapes and stays uncompiled."""
     for layer in model.transformer.layers:
         forward = type(layer).forward
-        layer.forward = _switch(layer, forward, _compiled(forward))
+        layer.forward = _compiled_in_training(layer, forward, _compiled(forward))
 
 
 @cache
@@ -71,7 +72,7 @@ def _compiled(forward: Any) -> Any:
     return torch.compile(forward, dynamic=False)
 
 
-def _switch(layer: torch.nn.Module, forward: Any, fast: Any) -> Any:
+def _compiled_in_training(layer: torch.nn.Module, forward: Any, fast: Any) -> Any:
     return lambda *inputs: (fast if layer.training else forward)(layer, *inputs)
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the language-model benchmarks, from their rows alone."""
+"""Plots of the language-model benchmarks."""
 
 import math
 from collections.abc import Callable
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {"standard": "#444444", "margin 2": "#d95f0e", "margin 4": "#2166ac"}
-MARKS = "sv^<>dX"  # of what was published
+PUBLISHED_MARKERS = "sv^<>dX"
 ROLE_COLOURS = ("#2166ac", "#1b7837", "#d95f0e")
 STYLE: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "svg.hashsalt": "thresher",  # the same code draws the same bytes
+    "svg.hashsalt": "thresher",  # makes the files reproducible
 }
 
 
 def draw(folder: Path) -> None:
-    """Every picture there are rows for."""
-    import matplotlib as mpl  # noqa: PLC0415 (an extra, slow to import)
+    """Draw every plot that there are results for."""
+    import matplotlib as mpl  # noqa: PLC0415 (an extra that is slow to import)
 
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        for name, picture in PICTURES.items():
-            figure = picture()
+        for name, plot in PLOTS.items():
+            figure = plot()
             if figure is not None:
                 figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
 def shakespeare() -> "Figure | None":
-    """The validation loss of popular and of rare characters while models are trained."""
+    """Plot the validation loss of frequent and of rare characters during training."""
     found = results("shakespeare")
     rows = [row for row in COLOURS if row in found]
     chosen = [row for row in found if row not in COLOURS and len(found[row]) > 1]
@@ -64,25 +64,25 @@ def _curve(seeds: Seeds, key: str) -> tuple[list[float], list[float]]:
 
 
 def roles() -> "Figure | None":
-    """The share of each role in what a character received, from the most frequent on."""
+    """Plot the fraction of each role in the gradient norms of characters, by rank."""
     found = results("shakespeare")
     rows = [row for row in COLOURS if row in found]
     if not rows:
         return None
     figure, panels = _panels(len(rows), 4.0)
     for axes, row in zip(panels, rows, strict=True):
-        shares = [_role_shares(each) for each in found[row].values()]
-        heights = [[mean(column) for column in zip(*role, strict=True)] for role in zip(*shares)]  # noqa: B905
+        fractions = [_role_fractions(each) for each in found[row].values()]
+        heights = [[mean(column) for column in zip(*role, strict=True)] for role in zip(*fractions)]  # noqa: B905
         ranks = range(1, len(heights[0]) + 1)
         axes.stackplot(ranks, heights, colors=ROLE_COLOURS, labels=list(ROLES.values()), alpha=0.85)
         axes.set(title=row, xlim=(1, len(ranks)), ylim=(0, 1), xlabel="rank of the character")
-    panels[0].set_ylabel("share of gradient norms")
+    panels[0].set_ylabel("fraction of gradient norms")
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=3)
     return figure
 
 
-def _role_shares(result: Any) -> list[list[float]]:
+def _role_fractions(result: Any) -> list[list[float]]:
     order = ranked(result, 1, len(result["counts"]))
     sums = [sum(result["roles"][role][token] for role in ROLES) for token in order]
     return [
@@ -92,7 +92,7 @@ def _role_shares(result: Any) -> list[list[float]]:
 
 
 def two_languages() -> "Figure | None":
-    """Every seed as a point: the big language's perplexity and the small one's, as published."""
+    """Plot the perplexity of the small language against the big one, a point per seed."""
     found = results("two-languages")
     if not found:
         return None
@@ -102,12 +102,14 @@ def two_languages() -> "Figure | None":
             [on_both(each, text, PERPLEXITY) for text in ("big", "small")]
             for each in seeds.values()
         ]
-        mark, colour = "o^"[number // 10 % 2], f"C{number}"
-        axes.plot(*zip(*points, strict=True), mark, color=colour, label=row, markersize=5)
+        marker, colour = "o^"[number // 10 % 2], f"C{number}"
+        axes.plot(*zip(*points, strict=True), marker, color=colour, label=row, markersize=5)
     for number, (row, (*_, small, _, big)) in enumerate(PUBLISHED.items()):
         if big:
             label = f"published: {row}"
-            axes.plot(float(big), float(small), MARKS[number], color="0.45", label=label)
+            axes.plot(
+                float(big), float(small), PUBLISHED_MARKERS[number], color="0.45", label=label
+            )
     axes.axvline(BIG_LIMIT, color="0.8", linewidth=1, zorder=0)
     axes.set(xlabel="perplexity of the big language", ylabel="perplexity of the small language")
     figure.legend(fontsize=7, loc="outside right upper")
@@ -115,7 +117,7 @@ def two_languages() -> "Figure | None":
 
 
 def output_layers() -> "Figure | None":
-    """Perplexity against tokens a second, each layer with a mark of its own."""
+    """Plot perplexity against tokens per second, a marker per output layer."""
     found = results("output-layers")
     speed = results("speed").get("output layers, GPU", {}).get(0)
     rows = [
@@ -127,11 +129,13 @@ def output_layers() -> "Figure | None":
         return None
     figure, (axes,) = _panels(1, 7.0)
     for number, row in enumerate(rows):
-        rate = mean(values(found[row], lambda each: each["best"]["all"]["perplexity"]))
-        at = speed["tokens_per_second"][row] / 1e6, rate
+        perplexity = mean(values(found[row], lambda each: each["best"]["all"]["perplexity"]))
+        at = speed["tokens_per_second"][row] / 1e6, perplexity
         axes.plot(*at, "o^"[number // 10 % 2], color=f"C{number}", label=row)
     axes.set(
-        xlabel="million tokens a second, training on a GPU", ylabel="test perplexity", yscale="log"
+        xlabel="million tokens per second, training on a GPU",
+        ylabel="test perplexity",
+        yscale="log",
     )
     axes.set_yticks((150, 200, 500, 1000, 2000, 5000))
     axes.yaxis.set_major_formatter("{x:.0f}")
@@ -141,7 +145,7 @@ def output_layers() -> "Figure | None":
 
 
 def classes() -> "Figure | None":
-    """The speed-up of classes, beside the line of √V / 2."""
+    """Plot the speed-up of classes next to the line √V / 2."""
     speeds = results("speed")
     found = {kind: speeds.get(f"classes, {kind}", {}).get(0) for kind in ("GPU", "CPU")}
     if not any(found.values()):
@@ -153,13 +157,15 @@ def classes() -> "Figure | None":
             ups = [each["speed_up"] for each in measured["vocabularies"].values()]
             axes.plot(sizes, ups, "o-", label=f"measured, {kind}")
     axes.plot(sizes, [math.sqrt(size) / 2 for size in sizes], "--", color="0.6", label="√V / 2")
-    axes.set(xscale="log", yscale="log", xlabel="vocabulary", ylabel="times faster than full")
+    axes.set(
+        xscale="log", yscale="log", xlabel="vocabulary", ylabel="speed-up over the full softmax"
+    )
     axes.legend()
     return figure
 
 
 def vocabularies() -> "Figure | None":
-    """Bits per byte against Rényi efficiency, a point for each seed."""
+    """Plot bits per byte against Rényi efficiency, a point per seed."""
     found = results("vocabularies")
     if not found:
         return None
@@ -188,7 +194,7 @@ def _panels(count: int, width: float, height: float = 3.4) -> tuple["Figure", li
     return figure, list(figure.subplots(1, count, squeeze=False).flat)
 
 
-PICTURES: dict[str, Callable[[], "Figure | None"]] = {
+PLOTS: dict[str, Callable[[], "Figure | None"]] = {
     "lm-shakespeare": shakespeare,
     "lm-roles": roles,
     "lm-two-languages": two_languages,

@@ -1,4 +1,4 @@
-"""What a row of an experiment is, and the file that holds what came out."""
+"""Rows of an experiment, and the files with their results."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ Result = dict[str, Any]
 class Row:
     """One way to train a model on a corpus.
 
-    seeds: fewer than all for rows that only serve to choose
+    seeds: only the first for candidates from which the best is chosen
     """
 
     corpus: str
@@ -30,42 +30,44 @@ class Row:
     seeds: tuple[int, ...] = SEEDS
 
     def with_(self, *, seeds: tuple[int, ...] = SEEDS, **changes: Any) -> "Row":
-        """The same row but for some settings, `dropout` or `positions`."""
-        of_shape = {name: changes.pop(name) for name in ("dropout", "positions") if name in changes}
-        shape, settings = dict(self.shape) | of_shape, dict(self.settings) | changes
+        """Return the row with changed settings, `dropout` or `positions`."""
+        shape_changes = {
+            name: changes.pop(name) for name in ("dropout", "positions") if name in changes
+        }
+        shape, settings = dict(self.shape) | shape_changes, dict(self.settings) | changes
         return Row(self.corpus, shape, settings, self.output, self.tied, seeds)
 
 
-def _nothing(found: Mapping[str, Result]) -> dict[str, Row]:
+def _no_rows(found: Mapping[str, Result]) -> dict[str, Row]:
     return {}
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Rows by name, and more rows that follow from what seed 0 of the first did on validation.
+    """Rows by name, and further rows that depend on the validation results of seed 0.
 
-    chosen: of the results of seed 0 by row; empty until all that it needs are there
+    chosen: returns these rows from the results of seed 0 by row; none until all candidates are done
     """
 
     rows: dict[str, Row]
-    chosen: Callable[[Mapping[str, Result]], dict[str, Row]] = _nothing
+    chosen: Callable[[Mapping[str, Result]], dict[str, Row]] = _no_rows
 
 
 def path_of(experiment: str, row: str, seed: int, folder: Path = RESULTS) -> Path:
-    """The file of a row: words joined by hyphens."""
+    """Return the file of a row."""
     name = row.replace(",", "").replace(" ", "-").replace(":", "-").replace(".", "_")
     return folder / f"{experiment}--{name}--{seed}.json"
 
 
 def write_result(result: Result, folder: Path = RESULTS) -> None:
-    """Write a row, whole or not at all."""
+    """Write the result of a row atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     path = path_of(result["experiment"], result["row"], result["seed"], folder)
     write_file(path, (json.dumps(result, separators=(",", ":")) + "\n").encode())
 
 
 def results(experiment: str, folder: Path = RESULTS) -> dict[str, dict[int, Result]]:
-    """What there is of an experiment: row → seed → result."""
+    """Return the results of an experiment: row → seed → result."""
     found: dict[str, dict[int, Result]] = {}
     for path in sorted(folder.glob(f"{experiment}--*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))

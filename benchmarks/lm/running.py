@@ -1,4 +1,4 @@
-"""Run rows side by side; what is finished is skipped, and what fails stops nothing else."""
+"""Run rows in several processes; finished rows are skipped, and a failed row stops no other."""
 
 import time
 import traceback
@@ -14,7 +14,7 @@ from benchmarks.lm.corpora import Corpus, corpus
 from benchmarks.lm.experiments import EXPERIMENTS
 from benchmarks.lm.machine import Machine
 from benchmarks.lm.rows import RESULTS, Row, path_of, results, write_result
-from benchmarks.lm.training import trained
+from benchmarks.lm.training import train_row
 
 
 class Task(NamedTuple):
@@ -27,9 +27,10 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Which rows are wanted.
+    """The rows to run.
 
-    only: names of rows, all if empty   trial: tiny models and texts, to see whether all works
+    only: names of rows, all if empty
+    trial: use tiny models and texts, to check that everything runs
     """
 
     experiments: tuple[str, ...]
@@ -39,9 +40,9 @@ class Plan(NamedTuple):
     folder: Path = RESULTS
 
     def tasks(self) -> list[Task]:
-        """What is left to do, as far as is known by now.
+        """Return the rows that are still to do; more may follow from their results.
 
-        Experiments as they were named; within one, the first seed of all rows first.
+        Experiments are in the given order; within one, the first seed of all rows comes first.
         """
         return [
             task
@@ -50,11 +51,11 @@ class Plan(NamedTuple):
         ]
 
     def _tasks(self, experiment: str) -> Iterable[Task]:
-        about = EXPERIMENTS[experiment]
+        rows = EXPERIMENTS[experiment]
         first = {
             name: seeds[0] for name, seeds in results(experiment, self.folder).items() if 0 in seeds
         }
-        for name, row in (about.rows | about.chosen(first)).items():
+        for name, row in (rows.rows | rows.chosen(first)).items():
             if self.only and name not in self.only:
                 continue
             for seed in self.seeds:
@@ -70,7 +71,7 @@ def _tiny(row: Row) -> Row:
 
 
 def run(plan: Plan, machine: Machine, *, jobs: int, seconds: float, threads: int) -> None:
-    """Do the plan with that many processes; after `seconds` no further row is begun."""
+    """Run the plan in `jobs` processes; start no further row after `seconds`."""
     deadline = time.monotonic() + seconds
     started: set[tuple[str, str, int]] = set()
     running: dict[Future[str], Task] = {}
@@ -79,11 +80,11 @@ def run(plan: Plan, machine: Machine, *, jobs: int, seconds: float, threads: int
     ) as pool:
         while True:
             for task in plan.tasks():
-                mark = task.experiment, task.name, task.seed
+                key = task.experiment, task.name, task.seed
                 if len(running) == jobs or time.monotonic() > deadline:
                     break
-                if mark not in started:
-                    started.add(mark)
+                if key not in started:
+                    started.add(key)
                     running[pool.submit(_run_task, task, machine, plan)] = task
             if not running:
                 return
@@ -106,8 +107,8 @@ def _run_task(task: Task, machine: Machine, plan: Plan) -> str:
     title = f"{task.experiment}: {task.name}, seed {task.seed}"
     try:
         text = _corpus(task.row.corpus)
-        found = trained(task.row, text.short() if plan.trial else text, task.seed, machine)
-    except Exception:  # one row must not stop the others
+        found = train_row(task.row, text.short() if plan.trial else text, task.seed, machine)
+    except Exception:  # the other rows continue
         return f"{title}: FAILED\n{traceback.format_exc()}"
     about = {"experiment": task.experiment, "row": task.name, "seed": task.seed}
     seconds = time.perf_counter() - started

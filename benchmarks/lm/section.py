@@ -1,51 +1,52 @@
-"""The section on language models of docs/results.md, from the rows that `benchmarks.lm` left.
+"""The section of docs/results.md on language models, from the results of `benchmarks.lm`.
 
-python -m benchmarks.lm.section    draws its pictures and shows it
+python -m benchmarks.lm.section    draws the plots and prints the section
 """
 
+from benchmarks.data import PICTURES
 from benchmarks.lm import character_tables, plots, two_language_tables, word_tables
-from benchmarks.lm.rows import RESULTS, results
+from benchmarks.lm.rows import results
 
 TEXT = """\
-## Language models that learn their rare tokens
+## Language models and rare tokens
 
-`make bench-lm`; {machines}. Texts are cut in three by position (train, validation, test);
-validation chooses the checkpoint and the temperature, the test part is reported, always under the
-full, normalised softmax. Mean±standard deviation over three seeds unless a row says otherwise.
-Losses are in nats. A group's loss is the mean over its tokens, each counted once; rank 1 is the
-most frequent.
+`make bench-lm`; {machines}. Texts are split by position into train, validation and test parts. The
+checkpoint and the temperature are chosen on the validation part; results are on the test part,
+always under the full, normalised softmax. Mean±standard deviation over three seeds unless a row
+says otherwise. Losses are in nats. The loss of a group of tokens is the unweighted mean over its
+tokens; rank 1 is the most frequent token.
 
 ### Tiny Shakespeare
 
-Characters, 6 layers × 384, context 256, batches of 64, 2000 steps, tied weights. Dropout and label
-smoothing were chosen on the validation loss of seed 0; the chosen pair has all seeds, alone and
-with a margin.
+Characters, 6 layers × 384, context 256, batch size 64, 2000 steps, tied weights. Dropout and label
+smoothing were chosen by the validation loss of seed 0; the best pair was run with all seeds, without
+and with a margin.
 
 {shakespeare}
 
-![Validation loss of ranks 1 to 10 and 41 to 50 while training](pictures/lm-shakespeare.svg)
+![Validation loss of ranks 1 to 10 and 41 to 50 during training](pictures/lm-shakespeare.svg)
 
-![The share of each role in the gradient of each character, by rank](pictures/lm-roles.svg)
+![The fraction of each role in the gradient of each character, by rank](pictures/lm-roles.svg)
 
-On a CPU, in minutes: 4 layers × 128, context 128, batches of 16, 1500 steps{cpu_time}.
+On a CPU: 4 layers × 128, context 128, batch size 16, 1500 steps{cpu_time}.
 
 {shakespeare_cpu}
 
 ### Two languages, 98 % and 2 %
 
-Shakespeare in two alphabets of 65 characters. Each window of training is in the second alphabet
-with a chance of 2 %, so both languages have the same text and the small one is read fifty times
-less. Size, steps and batches are the published ones: 4 layers × 128, learned positions, context 64,
-batches of 12, 8000 steps; that is 6.1 million characters, 123,000 of them in the small language.
-Validation and test are the same text in either language, each with its own best temperature.
-Published rows are those of *Stop Jostling* (LoResLM 2025), one seed each, on both parts together.
-"Separated embeddings" there means that each token's row is a parameter of its own. AdamW treats
-each number by itself, so such rows move exactly as those of one matrix do (a test shows it). They
-could differ by escaping weight decay, as parameters of one dimension often do, but in that work
-they decay too: its training logs count 147 decayed tensors, 130 of them rows. What is left is
-another stream of random numbers. "No decay" is freedom from decay and
-nothing else. Rows with one seed are candidates; the one that did best on the small language's
-validation text while the big one kept within its limit has three.
+Shakespeare in two alphabets of 65 characters. Each training window is in the second alphabet with a
+probability of 2 %, so both languages have the same text, and the small one is seen fifty times less
+often. Size, steps and batch size are as published: 4 layers × 128, learned positions, context 64,
+batch size 12, 8000 steps; that is 6.1 million characters, 123,000 of them in the small language.
+Validation and test texts are the same in both languages, each with its own best temperature.
+Published rows are from *Stop Jostling* (LoResLM 2025), one seed each, on both parts together.
+"Separated embeddings" there means that the embedding of each token is a parameter of its own. AdamW
+updates each number independently, so this changes nothing by itself (a test shows it). The embeddings
+could differ by escaping weight decay, which is often not applied to one-dimensional parameters; but
+in that work they decay as well: its training logs count 147 decayed tensors, 130 of them embeddings
+of tokens. What remains is a different stream of random numbers. "No decay" here means no weight decay
+on token embeddings and nothing else. Rows with one seed are candidates; the one with the best
+validation result on the small language within the limit of the big one has three seeds.
 
 {two_languages}
 
@@ -53,32 +54,32 @@ validation text while the big one kept within its limit has three.
 
 ### Five languages
 
-English (web, encyclopaedia, speeches, a novel) with 160 kB of news in each of Swahili, Yorùbá,
-Hausa and Amharic; 8192 byte-level pairs; 6 layers × 384, context 256, batches of 32, tied weights;
+English (web, encyclopedia, speeches, a novel) with 160 kB of news in each of Swahili, Yorùbá,
+Hausa and Amharic; 8192 byte pairs; 6 layers × 384, context 256, batch size 32, tied weights;
 the best step on validation, test loss of each language. Rows without dropout have 1500 steps and
-are best before the last; those with dropout 0.2 have 2500 and are best at the last.
+are best before the last; rows with dropout 0.2 have 2500 steps and are best at the last.
 
 {five_languages}
 
 ### Output layers
 
-English by words, the 20,000 most frequent ones; 4 layers × 256, context 64, untied unless it says
-so, batches of 128, 800 steps. Perplexity under each layer's normalised distribution. Tokens a
-second are of whole training steps, measured alone on the machine.
+English as words, the 20,000 most frequent ones; 4 layers × 256, context 64, untied unless stated
+otherwise, batch size 128, 800 steps. Perplexity is measured under the normalised distribution of each
+layer. Tokens per second are for whole training steps on an otherwise idle machine.
 
 {output_layers}
 
 ![Perplexity against training speed of each output layer](pictures/lm-output-layers.svg)
 
-From hidden states to gradients, the full softmax against √V classes:
+Time from hidden states to gradients, the full softmax compared with √V classes:
 
 {class_speed_up}
 
-![Speed-up of classes against the vocabulary](pictures/lm-classes.svg)
+![Speed-up of classes by vocabulary size](pictures/lm-classes.svg)
 
 ### Token distribution
 
-English by byte-level pairs of five vocabulary sizes; 4 layers × 256, context 256, 1500 steps.
+English as byte pairs with five vocabulary sizes; 4 layers × 256, context 256, 1500 steps.
 
 {vocabularies}
 
@@ -86,17 +87,18 @@ English by byte-level pairs of five vocabulary sizes; 4 layers × 256, context 2
 
 ### Training speed
 
-At Shakespeare's size (on a CPU, at the smaller one), variants taking turns in one run. *Bare*: the
-same model and optimiser with clipped gradients, batches already on the device, plain
-cross-entropy, no logging, no evaluation. *Diagnostics* are what they cost over plain `train`.
-*Margin* is what it costs over plain cross-entropy in whole training steps, in many short turns.
+At the size of the Shakespeare experiment (on a CPU, the smaller one), with variants alternating in
+one run. *Minimal loop*: the same model and optimizer with gradient clipping, batches already on the
+device, standard cross-entropy, no logging, no evaluation. *Cost of the diagnostics*: relative to
+`train` without them. *Cost of the margin*: relative to standard cross-entropy in whole training
+steps, in many short turns.
 
 {training_speed}
 """
 
 
 def section() -> str:
-    """Markdown; what has no row yet is said to be not measured."""
+    """Return the section as Markdown, including what was not measured."""
     return TEXT.format(
         machines=_machines(),
         shakespeare=character_tables.shakespeare(),
@@ -129,7 +131,7 @@ def _cpu_time() -> str:
 
 
 def main() -> None:
-    plots.draw(RESULTS.parents[2] / "docs" / "pictures")
+    plots.draw(PICTURES)
     print(section())
 
 

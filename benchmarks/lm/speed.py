@@ -1,6 +1,6 @@
-"""How fast: the training loop, the margin, the diagnostics, output layers. Alone on the machine.
+"""Measure the speed of the training loop, the margin, the diagnostics and the output layers.
 
-Variants take turns, so that whatever slows the machine for a while slows all of them; medians.
+Variants alternate, so that temporary load of the machine affects all of them; medians are reported.
 """
 
 import math
@@ -31,7 +31,7 @@ Work = Callable[[], object]
 
 
 def run(machine: Machine, *, quick: bool, folder: Path, only: Collection[str] = ()) -> None:
-    """Measure everything on one device, or some; `quick` only sees whether it works."""
+    """Measure everything, or what `only` names; `quick` only checks that everything runs."""
     kind = "GPU" if machine.device.startswith("cuda") else "CPU"
     measures = {
         "training": training_loop,
@@ -45,7 +45,7 @@ def run(machine: Machine, *, quick: bool, folder: Path, only: Collection[str] = 
         started = time.perf_counter()
         try:
             found = measure(machine, quick)
-        except Exception:  # one must not stop the others
+        except Exception:  # the other measurements continue
             print(f"speed: {name} FAILED\n{traceback.format_exc()}", flush=True)
             continue
         seconds = time.perf_counter() - started
@@ -55,10 +55,10 @@ def run(machine: Machine, *, quick: bool, folder: Path, only: Collection[str] = 
 
 
 def training_loop(machine: Machine, quick: bool) -> Result:
-    """Tokens a second of a bare loop, of `train`, and of `train` with more to do.
+    """Return tokens per second of a minimal loop, of `train`, and of `train` with diagnostics.
 
-    Each turn is as long as the time between two evaluations, and has one of them. The bare loop has
-    its batches on the device; it clips gradients too, since that belongs to the recipe.
+    Each turn is one evaluation interval and includes one evaluation. The minimal loop has its batches
+    on the device; it also clips gradients, because that is part of the recipe.
     """
     on_gpu = machine.device.startswith("cuda")
     row = (SHAKESPEARE if on_gpu else SHAKESPEARE_CPU).rows["standard"]
@@ -74,7 +74,7 @@ def training_loop(machine: Machine, quick: bool) -> Result:
     }
     text = corpus(row.corpus)
     works = {
-        name: (bare_loop if name == "bare" else library_loop)(each, text, machine)
+        name: (minimal_loop if name == "bare" else library_loop)(each, text, machine)
         for name, each in variants.items()
     }
     times = in_turns(works, turns, machine, warm_up=1)
@@ -89,9 +89,9 @@ def training_loop(machine: Machine, quick: bool) -> Result:
 
 
 def margin(machine: Machine, quick: bool) -> Result:
-    """What the margin costs over plain cross-entropy, in whole training steps.
+    """Return the cost of the margin relative to standard cross-entropy, in whole training steps.
 
-    The difference is small, so turns are short and many: what else slows a machine lasts longer.
+    The difference is small, so there are many short turns: other load on a machine lasts longer.
     """
     on_gpu = machine.device.startswith("cuda")
     row = (SHAKESPEARE if on_gpu else SHAKESPEARE_CPU).rows["standard"].with_(roles=False)
@@ -108,8 +108,8 @@ def margin(machine: Machine, quick: bool) -> Result:
     }
 
 
-def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
-    """Model, loss, gradients, AdamW: nothing else."""
+def minimal_loop(row: Row, text: Corpus, machine: Machine) -> Work:
+    """Return a function that runs model, loss, gradients and AdamW, and nothing else."""
     settings = _settings(row, machine)
     state = new_state(row, text, settings, machine)
     model, optimizer = state.model.train(), state.optimizer
@@ -117,12 +117,12 @@ def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
     batches = [
         task.training_batch(ids, size=settings.batch, seed=0, step=step) for step in range(50)
     ]
-    half = machine.precision == "bfloat16"
+    use_bfloat16 = machine.precision == "bfloat16"
 
     def loop() -> None:
         for step in range(settings.steps):
             batch = batches[step % len(batches)]
-            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=half):
+            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=use_bfloat16):
                 logits = functional.linear(model(batch.input), model.embedding)
                 loss = functional.cross_entropy(logits.flatten(0, 1), batch.target.flatten())
             optimizer.zero_grad()
@@ -134,7 +134,7 @@ def bare_loop(row: Row, text: Corpus, machine: Machine) -> Work:
 
 
 def library_loop(row: Row, text: Corpus, machine: Machine) -> Work:
-    """The library's own `train`, from the first step on at every turn."""
+    """Return a function that runs the library's `train` from the first step."""
     settings = _settings(row, machine)
     state = new_state(row, text, settings, machine)
     data = TrainingData(text.train.to(machine.device), text.all_validation(), text.counts)
@@ -147,7 +147,7 @@ def library_loop(row: Row, text: Corpus, machine: Machine) -> Work:
 
 
 def output_layers(machine: Machine, quick: bool) -> Result:
-    """Tokens a second of whole training steps with each output layer, and their parameters."""
+    """Return tokens per second of whole training steps by output layer, and their parameters."""
     text = corpus(WORDS.corpus)
     on_gpu = machine.device.startswith("cuda")
     steps = 1 if quick else 25 if on_gpu else 2
@@ -180,20 +180,20 @@ def _state(row: Row, text: Corpus, machine: Machine) -> TrainingState:
 
 
 def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps: int) -> Work:
-    """Training steps without evaluation."""
+    """Return a function that runs training steps without evaluation."""
     settings = _settings(row, machine)
     model, optimizer = state.model.train(), state.optimizer
     task, ids = task_for(model, settings), text.train.to(machine.device)
     batches = [
         task.training_batch(ids, size=settings.batch, seed=0, step=step) for step in range(steps)
     ]
-    half = machine.precision == "bfloat16"
+    use_bfloat16 = machine.precision == "bfloat16"
     noise = torch.Generator(machine.device).manual_seed(0)
     model.set_margin(settings.margin.at(step=0, steps=1, vocabulary=len(model.embedding)))
 
     def loop() -> None:
         for batch in batches:
-            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=half):
+            with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=use_bfloat16):
                 loss = model.output.loss(model(batch.input), batch.target, generator=noise)
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
@@ -203,7 +203,7 @@ def _steps(state: TrainingState, text: Corpus, row: Row, machine: Machine, steps
 
 
 def classes(machine: Machine, quick: bool) -> Result:
-    """Seconds from hidden states to gradients: the full softmax, and √V classes."""
+    """Return the seconds from hidden states to gradients for the full softmax and √V classes."""
     on_gpu = machine.device.startswith("cuda")
     width, positions = (512, 8192) if on_gpu else (128, 1024)
     sizes = VOCABULARIES[:1] if quick else VOCABULARIES
@@ -230,7 +230,10 @@ def classes(machine: Machine, quick: bool) -> Result:
 def _layer_work(
     layer: OutputModule, frequencies: torch.Tensor, positions: int, machine: Machine
 ) -> Work:
-    """Loss and gradients on targets as frequent as words are, in float32 (TF32 on a GPU)."""
+    """Return a function that computes loss and gradients in float32 (TF32 on a GPU).
+
+    The targets have a Zipfian distribution, like words.
+    """
     draw = torch.Generator().manual_seed(0)
     target = torch.multinomial(frequencies, positions, replacement=True, generator=draw)
     hidden = torch.randn(positions, layer.width, generator=draw)
@@ -247,7 +250,7 @@ def _layer_work(
 def in_turns(
     works: dict[str, Work], turns: int, machine: Machine, *, warm_up: int
 ) -> dict[str, list[float]]:
-    """The seconds of every turn of each."""
+    """Return the seconds of every turn of each function."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(warm_up + turns):
         for name, work in works.items():
@@ -261,5 +264,5 @@ def in_turns(
 
 
 def _ratio(times: dict[str, list[float]], over: str, under: str) -> float:
-    """The median over turns of one variant's time over another's in the same turn."""
+    """Return the median over turns of the ratio of two variants' times in the same turn."""
     return median(a / b for a, b in zip(times[over], times[under], strict=True))

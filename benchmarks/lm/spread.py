@@ -1,4 +1,4 @@
-"""Figures over seeds: a mean and how far they lie apart."""
+"""Format figures over seeds: mean and standard deviation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean, stdev
@@ -12,12 +12,12 @@ Figure = Callable[[Result], float]
 
 
 def values(seeds: Seeds, figure: Figure) -> list[float]:
-    """A figure of every seed."""
+    """Return a figure for every seed."""
     return [figure(seeds[seed]) for seed in sorted(seeds)]
 
 
 def spread(seeds: Seeds | None, figure: Figure, digits: int = 3) -> str:
-    """Mean±standard deviation, or that there is nothing."""
+    """Return mean±standard deviation, or "not measured"."""
     if not seeds:
         return MISSING
     found = values(seeds, figure)
@@ -26,13 +26,13 @@ def spread(seeds: Seeds | None, figure: Figure, digits: int = 3) -> str:
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, numbers to the right."""
+    """Return a Markdown table with right-aligned numbers."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *lines])
 
 
 def named(row: str, seeds: Seeds | None) -> str:
-    """A row's name, with the number of its seeds where they are fewer than three."""
+    """Return the name of a row, with the number of its seeds if there are fewer than three."""
     if not seeds or len(seeds) >= 3:
         return row
     return f"{row} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''})"

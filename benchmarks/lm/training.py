@@ -1,4 +1,4 @@
-"""Train the model of one row, and measure it at its last step and at its best."""
+"""Train the model of one row and measure it after its last and after its best step."""
 
 import time
 from dataclasses import asdict
@@ -20,16 +20,18 @@ from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState, task_for
 from thresher.lm.transformer import Shape
 
-EVALUATED = 8192  # tokens at a time, whatever the batch of training
-FEW = 200  # tokens; up to here the figures of each are kept
-RARE = 30  # times; a token seen less often in the training text is rare
+EVALUATION_TOKENS = 8192  # tokens per evaluation batch
+SMALL_VOCABULARY = 200  # up to this size, the figures of each token are recorded
+RARE = 30  # a token with fewer occurrences in the training text is rare
 
 
-def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
-    """What came out of one row and seed.
+def train_row(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
+    """Return the result of one row and seed.
 
-    final: test texts after the last step, at temperature 1   best: test texts at the step that was
-    best on validation, and the temperature that was best there   validation: the same on validation
+    final: test texts after the last step, at temperature 1
+    best: test texts after the step with the best validation loss, at the temperature that is best
+    on the validation text
+    validation: validation texts after that step, at that temperature
     """
     given: dict[str, Any] = {"roles": False, "precision": machine.precision, **row.settings}
     settings = LanguageModelSettings(**given | {"seed": seed})
@@ -56,7 +58,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
         "best_step": state.best_step,
         "best_loss": state.best_loss,
         "log": state.log,
-        "counts": corpus.counts.tolist() if corpus.vocabulary <= FEW else None,
+        "counts": corpus.counts.tolist() if corpus.vocabulary <= SMALL_VOCABULARY else None,
         "efficiency": tokenizer_efficiency(corpus.counts),
         "final": final,
         "best": _tests(model, corpus, settings, temperatures),
@@ -71,7 +73,7 @@ def trained(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
 def new_state(
     row: Row, corpus: Corpus, settings: LanguageModelSettings, machine: Machine
 ) -> TrainingState:
-    """A model at the start of its training."""
+    """Return a model before its training."""
     architecture = Architecture(corpus.vocabulary, Shape(**row.shape), row.output, row.tied)
     state = TrainingState.new(architecture, settings, corpus.counts, device=machine.device)
     if machine.compiled:
@@ -80,7 +82,7 @@ def new_state(
 
 
 def parameters(model: torch.nn.Module) -> int:
-    """How many numbers are learned."""
+    """Return the number of parameters."""
     return sum(each.numel() for each in model.parameters())
 
 
@@ -113,12 +115,12 @@ def _evaluated(
 
 
 def _windows(model: LanguageModel) -> int:
-    return max(1, EVALUATED // model.architecture.shape.context)
+    return max(1, EVALUATION_TOKENS // model.architecture.shape.context)
 
 
 def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
     sums, rare = found.tokens, counts < RARE
-    if len(counts) <= FEW:
+    if len(counts) <= SMALL_VOCABULARY:
         each: dict[str, Any] = {
             "token_counts": sums.count.tolist(),
             "token_losses": sums.loss.tolist(),

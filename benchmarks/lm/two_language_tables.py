@@ -1,4 +1,4 @@
-"""The tables of the experiment on two languages, beside what was published."""
+"""Tables of the experiment on two languages, next to the published results."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -31,26 +31,29 @@ HEAD = ["small: accuracy", "MRR", "perplexity", "big: accuracy", "perplexity"]
 
 
 def on_test(result: Result, text: str, key: str) -> float:
-    """A figure of the test text."""
+    """Return a figure of the test text."""
     return float(result["best"][text][key])
 
 
 def on_both(result: Result, text: str, key: str) -> float:
-    """A figure of validation and test text together, as what was published; T by validation."""
+    """Return a figure of validation and test text together, as in the published results.
+
+    The temperature is chosen on the validation text.
+    """
     parts = [result[part][text] for part in ("validation", "best")]
     weights = [part["tokens"] for part in parts]
     if key != PERPLEXITY:
-        return mean_of([part[key] for part in parts], weights)
-    return math.exp(mean_of([math.log(part[key]) for part in parts], weights))
+        return weighted_mean([part[key] for part in parts], weights)
+    return math.exp(weighted_mean([math.log(part[key]) for part in parts], weights))
 
 
-def mean_of(numbers: list[float], weights: list[int]) -> float:
-    """Their mean by weight."""
+def weighted_mean(numbers: list[float], weights: list[int]) -> float:
+    """Return the weighted mean."""
     return sum(a * b for a, b in zip(numbers, weights, strict=True)) / sum(weights)
 
 
 def two_languages() -> str:
-    """Both languages of every row: on the published text, then on the test text."""
+    """Return tables of both languages: validation and test text together, then the test text."""
     found = results("two-languages")
     order = sorted(found, key=lambda row: -len(found[row]))
     published = [[f"*published: {name}*", *figures, ""] for name, figures in PUBLISHED.items()]
@@ -59,10 +62,10 @@ def two_languages() -> str:
     return "\n\n".join(
         [
             table(
-                ["validation and test, as published", *HEAD, "small: each seed"],
+                ["validation and test text, as published", *HEAD, "small: each seed"],
                 published + (ours or [["ours", *[MISSING] * 6]]),
             ),
-            table(["test", *HEAD], tests or [["ours", *[MISSING] * 5]]),
+            table(["test text", *HEAD], tests or [["ours", *[MISSING] * 5]]),
             _decay_verdict(found),
         ]
     )
@@ -83,21 +86,21 @@ def _each_seed(seeds: Seeds) -> str:
 
 
 def _decay_verdict(found: Mapping[str, Seeds]) -> str:
-    """What freedom from weight decay alone does to the small language."""
-    said = []
+    """Return a sentence on the effect of weight decay of embeddings on the small language."""
+    changes = []
     for row in ("margin 1", "norm 0.0625"):
         decayed, free = found.get(row, {}), found.get(f"{row}, no decay", {})
         common = sorted(set(decayed) & set(free))
         if common:
-            with_, without = (
+            with_decay, without = (
                 mean(on_test(seeds[each], "small", PERPLEXITY) for each in common)
                 for seeds in (decayed, free)
             )
-            said.append(f"{row} {with_:.2f} → {without:.2f}")
-    if not said:
-        return f"What decay does: {MISSING}."
+            changes.append(f"{row} {with_decay:.2f} → {without:.2f}")
+    if not changes:
+        return f"Effect of weight decay: {MISSING}."
     return (
         "Test perplexity of the small language with → without weight decay of the embedding: "
-        + "; ".join(said)
-        + f". The big language's limit is {BIG_LIMIT}."
+        + "; ".join(changes)
+        + f". The limit for the big language is a perplexity of {BIG_LIMIT}."
     )

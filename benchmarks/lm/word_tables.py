@@ -1,4 +1,4 @@
-"""The tables of the experiments on words and byte pairs, and of speed."""
+"""Tables of the experiments on words and byte pairs, and of training speed."""
 
 import math
 from statistics import correlation, mean
@@ -10,7 +10,7 @@ from benchmarks.lm.spread import MISSING, named, spread, table, values
 
 
 def five_languages() -> str:
-    """The test loss of each language, and of tokens seen seldom."""
+    """Return a table of the test loss of each language, and of rare tokens."""
     found = results("five-languages")
     languages = ["eng", *LANGUAGES]
     lines = []
@@ -18,29 +18,31 @@ def five_languages() -> str:
         seeds = found.get(row)
         cells = [spread(seeds, lambda each, lg=lg: each["best"][lg]["loss"]) for lg in languages]  # type: ignore[misc]
         lines.append([named(row, seeds), *cells, spread(seeds, rare_loss)])
-    return table(["", *languages, "tokens seen < 30 times"], lines) + _beaten(found, languages)
+    return table(["", *languages, "tokens with < 30 occurrences"], lines) + _languages_with_gain(
+        found, languages
+    )
 
 
-def _beaten(found: dict[str, dict[int, Result]], languages: list[str]) -> str:
-    """Where a margin's mean loss is less than that of the same row without one."""
+def _languages_with_gain(found: dict[str, dict[int, Result]], languages: list[str]) -> str:
+    """Return a sentence on the languages in which a margin has a lower mean loss than none."""
 
     def loss(row: str, language: str) -> float:
         return mean(values(found[row], lambda each: each["best"][language]["loss"]))
 
-    told = []
+    better = []
     for row in FIVE_LANGUAGES.rows:
         _, *rest = row.split(", ")
         plain = ", ".join(["standard", *rest])
         if row != plain and row in found and plain in found:
             won = [name for name in languages if loss(row, name) < loss(plain, name)]
-            told.append(f"{row}: {'all' if won == languages else ', '.join(won) or 'none'}")
-    if not told:
+            better.append(f"{row}: {'all' if won == languages else ', '.join(won) or 'none'}")
+    if not better:
         return ""
-    return f"\n\nLess test loss than without a margin, mean over seeds: {'; '.join(told)}."
+    return f"\n\nLanguages with a lower mean test loss than without a margin: {'; '.join(better)}."
 
 
 def rare_loss(result: Result) -> float:
-    """The mean test loss where the target was seen less than 30 times, over all languages."""
+    """Return the mean test loss of targets with fewer than 30 training occurrences."""
     texts = result["best"].values()
     loss: float = sum(text["rare_loss"] for text in texts)
     count: int = sum(text["rare_count"] for text in texts)
@@ -48,7 +50,7 @@ def rare_loss(result: Result) -> float:
 
 
 def output_layers() -> str:
-    """Perplexity, speed and size of every layer."""
+    """Return a table of perplexity, speed and size of every output layer."""
     found, speeds = results("output-layers"), results("speed")
     gpu = speeds.get("output layers, GPU", {}).get(0, {})
     cpu = speeds.get("output layers, CPU", {}).get(0, {})
@@ -66,7 +68,12 @@ def output_layers() -> str:
                 f"{seeds[min(seeds)]['parameters'] / 1e6:.1f} M" if seeds else MISSING,
             ]
         )
-    head = ["", "perplexity", "at best T", "loss, seen < 30 times"]
+    head = [
+        "",
+        "perplexity",
+        "perplexity at the best temperature",
+        "loss of tokens with < 30 occurrences",
+    ]
     return table([*head, "tokens/s, GPU", "tokens/s, CPU", "parameters"], lines)
 
 
@@ -75,7 +82,7 @@ def _thousands(value: float | None) -> str:
 
 
 def class_speed_up() -> str:
-    """How much faster √V classes are, and what √V promises."""
+    """Return a table of the speed-up of √V classes, measured and by the number of products."""
     speeds = results("speed")
     lines = []
     for kind in ("GPU", "CPU"):
@@ -92,12 +99,12 @@ def class_speed_up() -> str:
             )
     if not lines:
         return f"{MISSING}."
-    head = ["", "full, ms", "classes, ms", "speed-up", "V / 2√V products"]
+    head = ["", "full, ms", "classes, ms", "speed-up", "expected, V / 2√V"]
     return table(head, lines)
 
 
 def vocabularies() -> str:
-    """Rényi efficiency beside bits per byte, and how they go together."""
+    """Return a table of Rényi efficiency and bits per byte, and their correlation."""
     found = results("vocabularies")
     lines, points = [], []
     for size in PAIRS:
@@ -109,7 +116,7 @@ def vocabularies() -> str:
         if seeds:
             rates = values(seeds, lambda each: each["best"]["all"]["bits_per_byte"])
             points.append((next(iter(seeds.values()))["efficiency"], mean(rates)))
-    text = table(["tokens", "Rényi efficiency", "bits per byte"], lines)
+    text = table(["vocabulary", "Rényi efficiency", "bits per byte"], lines)
     if len(points) > 2:
         text += (
             f"\n\nPearson's correlation over sizes: {correlation(*zip(*points, strict=True)):.2f}."
@@ -118,7 +125,7 @@ def vocabularies() -> str:
 
 
 def training_speed() -> str:
-    """The training loop beside a bare one."""
+    """Return a table of the speed of the training loop and of a minimal loop."""
     speeds = results("speed")
     lines = []
     for kind in ("GPU", "CPU"):
@@ -138,5 +145,12 @@ def training_speed() -> str:
                 f"{100 * found['diagnostics_cost']:+.1f} %",
             ]
         )
-    head = ["", "bare, tokens/s", "`train`, tokens/s", "of bare", "margin", "diagnostics"]
+    head = [
+        "",
+        "minimal loop, tokens/s",
+        "`train`, tokens/s",
+        "ratio",
+        "cost of the margin",
+        "cost of the diagnostics",
+    ]
     return table(head, lines)

@@ -58,7 +58,7 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
     path = work / f"{task.name}-{seed}.npy"
     vectors = cache_vectors(encoder, task.texts, path)
     corpus = Corpus(task.texts, task.labels, vectors)
-    learn, held_out = split(task.learning, share=0.1, seed=seed)
+    learn, held_out = split(task.train, share=0.1, seed=seed)
     whole = text_vectors(reader, task.texts)
     classifier = train_classifier(
         reader,
@@ -79,7 +79,7 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
 def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
     """Train the gates and measure them on the test texts."""
     task, encoder = data.task, data.reader.encoder
-    given = {"sparsity_target": task.share, "expected_rate": task.share, "steps": task.steps}
+    given = {"sparsity_target": task.rate, "expected_rate": task.rate, "steps": task.steps}
     settings = RationaleSettings(**{**given, "checks": 5, "seed": seed, **row.settings})
     classifier = copy.deepcopy(data.classifier)  # joint training changes its classifier
     if not settings.head_start:
@@ -113,7 +113,7 @@ def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
 
 def _figures(row: Row, seed: int, data: PreparedTask, trained: TrainedGates) -> dict[str, Any]:
     task = data.task
-    test = range(task.learning, len(task.texts))
+    test = range(task.train, len(task.texts))
     texts = [task.texts[i] for i in test]
     opened = open_probabilities(
         trained.selector, data.corpus.vectors_of(test, data.reader.encoder.device)

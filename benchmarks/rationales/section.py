@@ -1,4 +1,4 @@
-"""The section of docs/results.md on rationales, from the JSON that their benchmark left."""
+"""The section of docs/results.md on rationales, from the results of their benchmark."""
 
 import json
 from collections import defaultdict
@@ -8,6 +8,11 @@ from typing import Any
 from benchmarks.rationales.rows import RESULTS, ROWS
 
 Seeds = list[dict[str, Any]]
+# How other choices of words are called in the JSON and here.
+_RIVALS = {
+    "random": "random words",
+    "gradient": "gradient × input",
+}
 _FIGURES = (
     "selected",
     "accuracy_from_rationale",
@@ -18,7 +23,7 @@ _FIGURES = (
 
 
 def section() -> str:
-    """Markdown; says what was not measured."""
+    """Return the section as Markdown, including what was not measured."""
     rows = results()
     parts = ["## Rationales for a labelled task", *_synthetic(rows), *_sources(rows)]
     missing = [name for name in ROWS if name not in rows]
@@ -28,7 +33,7 @@ def section() -> str:
 
 
 def results() -> dict[str, Seeds]:
-    """The results of each row, a seed each; those of a GPU where there are others too."""
+    """Return the results of each row by seed; results of a GPU replace those of a CPU."""
     found: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
     for path in sorted(RESULTS.glob("*.json"), key=lambda path: "NVIDIA" in path.name):
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -39,25 +44,26 @@ def results() -> dict[str, Seeds]:
 
 
 def _synthetic(rows: dict[str, Seeds]) -> list[str]:
-    mine = {name: seeds for name, seeds in rows.items() if name.startswith("synthetic")}
+    own = {name: seeds for name, seeds in rows.items() if name.startswith("synthetic")}
     parts = [
-        "### A gold rationale that is exact",
-        "Everyday words around a colour and an animal, which make one of four labels together: two "
-        "words of about 17, and nothing else says anything. 800 texts to learn from, 200 to "
-        "measure on, three seeds of texts, classifier and gates; ± is half the range of seeds. "
-        "*Frozen* rows explain a classifier of whole texts, *joint* rows train it on. "
-        "Gradient noise is that of the task's gradient in the weights of the gates where training "
-        "starts, from 16 texts: its variance, its squared length, and their ratio, the number of "
-        "draws that must be averaged until noise and signal are equal.",
+        "### Synthetic task with an exact gold rationale",
+        "`make bench-rationales`. Each text has a colour and an animal among random everyday words. "
+        "These two of about 17 words together determine one of four labels; all other words are "
+        "uninformative. 800 training texts, 200 test texts, three seeds of texts, classifier and "
+        "gates; ± is half the range of seeds. *Joint* rows continue to train the classifier; all "
+        "others explain a frozen classifier of whole texts. The gradient columns are measured before "
+        "the first step, on 16 texts: the variance of the task gradient with respect to the weights "
+        "of the gates, its squared norm (signal), and their ratio, which is the number of samples to "
+        "average until noise and signal are equal.",
     ]
-    if not mine:
+    if not own:
         return [*parts, "Not measured."]
     lines = [
-        "| | token F1 | selected | accuracy: whole | rationale alone | without it "
+        "| | token F1 | words selected | accuracy: whole text | rationale only | without rationale "
         "| gradient variance | signal | ratio | s |",
         "|---" * 10 + "|",
     ]
-    for name, seeds in mine.items():
+    for name, seeds in own.items():
         noise = [seed["gradient_at_start"] for seed in seeds]
         variance, signal = (mean(each[key] for each in noise) for key in ("variance", "signal"))
         cells = [
@@ -69,58 +75,62 @@ def _synthetic(rows: dict[str, Seeds]) -> list[str]:
             ),
             f"{variance:.3g}",
             f"{signal:.3g}",
-            f"{variance / signal:.2g}" if signal > 0 else "noise alone",
+            f"{variance / signal:.2g}" if signal > 0 else "no signal",
             f"{mean(seed['seconds'] for seed in seeds):.0f}",
         ]
         label = name.removeprefix("synthetic ")
         lines.append(f"| {label}{_seeds(seeds)} | " + " | ".join(cells) + " |")
-    return [*parts, "\n".join(lines), *_rivals_of(mine.get("synthetic stretched"))]
+    return [*parts, "\n".join(lines), *_rivals_of(own.get("synthetic stretched"))]
 
 
 def _rivals_of(seeds: Seeds | None) -> list[str]:
     if not seeds:
         return []
-    told = [
-        f"{name}: {_figure(seeds, name, 'accuracy_from_rationale')} alone, "
-        f"{_figure(seeds, name, 'accuracy_without')} without"
+    figures = [
+        f"{_RIVALS.get(name, name)} {_figure(seeds, name, 'accuracy_from_rationale')} with only the "
+        f"selected words, {_figure(seeds, name, 'accuracy_without')} without them"
         for name in seeds[0]["figures"]
         if name != "rationale"
     ]
-    return [f"With as many words in every text, accuracy of other choices: {'; '.join(told)}."]
+    return [f"Accuracy if the same number of words is chosen differently: {'; '.join(figures)}."]
 
 
 def _sources(rows: dict[str, Seeds]) -> list[str]:
-    mine = {name: seeds for name, seeds in rows.items() if name.startswith("sources")}
+    own = {name: seeds for name, seeds in rows.items() if name.startswith("sources")}
     parts = [
-        "### Which source a sentence is from",
-        "5,600 sentences of 8 to 24 words, as many from each of web pages, an encyclopedia, "
-        "speeches and a novel; the 800 to measure on are from the last seventh of each. One "
-        "classifier of whole texts, three seeds of gates; joint rows train it on. Sufficiency is "
-        "the probability of the answer that is lost with the rationale alone (less is better), "
-        "comprehensiveness what is lost without it (more is better). Other choices of words have "
-        "as many in every text: random ones, those of the largest gradient × input, and integrated "
-        "gradients (8 points), which read each text eight times and are told the answer, where "
-        "gates read it once and are not.",
+        "### Source of a sentence",
+        "5,600 sentences of 8 to 24 words, the same number from web pages, an encyclopedia, "
+        "speeches and a novel; the 800 test sentences are from the last seventh of each source. One "
+        "classifier of whole texts, three seeds of gates; joint rows continue to train it. "
+        "Sufficiency: how much the probability of the prediction falls with only the rationale "
+        "(lower is better). Comprehensiveness: how much it falls without the rationale (higher is "
+        "better). The rows with a dash choose the same number of words in every text differently: "
+        "at random, by the largest gradient × input, or by integrated gradients (8 points), which "
+        "run the classifier eight times per text and use its prediction; gates run once and do not.",
     ]
-    if not mine:
+    if not own:
         return [*parts, "Not measured."]
     lines = [
-        "| | selected | accuracy: whole | rationale alone | without it | sufficiency "
+        "| | words selected | accuracy: whole text | rationale only | without rationale | sufficiency "
         "| comprehensiveness | s |",
         "|---" * 8 + "|",
     ]
-    for name, seeds in mine.items():
+    for name, seeds in own.items():
         for which in seeds[0]["figures"]:
-            own = which == "rationale"
-            label = name.removeprefix("sources ") + _seeds(seeds) if own else f"— {which}"
+            is_ours = which == "rationale"
+            label = (
+                name.removeprefix("sources ") + _seeds(seeds)
+                if is_ours
+                else f"— {_RIVALS.get(which, which)}"
+            )
             cells = [
                 _percent(seeds, which),
                 _figure(seeds, which, "accuracy"),
                 *(_figure(seeds, which, key) for key in _FIGURES[1:]),
-                f"{mean(seed['seconds'] for seed in seeds):.0f}" if own else "",
+                f"{mean(seed['seconds'] for seed in seeds):.0f}" if is_ours else "",
             ]
             lines.append(f"| {label} | " + " | ".join(cells) + " |")
-    return [*parts, "\n".join(lines), *_examples(mine.get("sources stretched"))]
+    return [*parts, "\n".join(lines), *_examples(own.get("sources stretched"))]
 
 
 def _examples(seeds: Seeds | None) -> list[str]:
@@ -128,7 +138,7 @@ def _examples(seeds: Seeds | None) -> list[str]:
         return []
     shown = "\n".join(seeds[0]["examples"])
     return [
-        "The first sentences of the test, with what the first seed selects:",
+        "The first test sentences, with the words that the first seed selects in brackets:",
         f"```\n{shown}\n```",
     ]
 

@@ -1,4 +1,4 @@
-"""Two labelled tasks: one whose gold rationale is exact, and one of real sentences."""
+"""Two labelled tasks: a synthetic one with an exact gold rationale, and one of real sentences."""
 
 import random
 from collections.abc import Callable
@@ -24,10 +24,10 @@ SOURCES = ("web", "wiki", "speeches", "novel")
 
 @dataclass(frozen=True)
 class Task:
-    """Labelled texts; the last `test` of them are for figures alone.
+    """Labelled texts; the last `test` of them are the test set.
 
-    gold: for each text (words,), true where a word decides the label
-    share: the share of words to select
+    gold: for each text (words,), True for words of the gold rationale
+    rate: the fraction of words to select
     """
 
     name: str
@@ -35,41 +35,41 @@ class Task:
     labels: Tensor
     label_names: tuple[str, ...]
     test: int
-    share: float
+    rate: float
     steps: int
     gold: list[Tensor] | None = None
 
     @property
-    def learning(self) -> int:
-        """How many texts come before those of the test."""
+    def train(self) -> int:
+        """The number of training texts."""
         return len(self.texts) - self.test
 
 
-def synthetic(seed: int, *, learning: int = 800, test: int = 200) -> Task:
-    """Random everyday words around a colour and an animal, which together make the label.
+def synthetic(seed: int, *, train: int = 800, test: int = 200) -> Task:
+    """Return texts of random everyday words with a colour and an animal, which determine the label.
 
-    Warm or cold, bird or fish: four labels, and both words are needed to tell them apart. Nothing
-    else in the text says anything, so the gold rationale is exact: two words of about 17.
+    The labels are combinations of warm or cold and bird or fish, so both words are needed. All other
+    words are uninformative, so the gold rationale is exact: two words of about 17.
     """
     draw = random.Random(seed)
     texts, labels, gold = [], [], []
-    for _ in range(learning + test):
+    for _ in range(train + test):
         label = draw.randrange(4)
         words = draw.choices(FILLERS, k=draw.randint(12, 18))
-        at = draw.randint(0, len(words))
+        position = draw.randint(0, len(words))
         pair = [draw.choice((WARM, COLD)[label // 2]), draw.choice((BIRDS, FISH)[label % 2])]
-        words[at:at] = pair
+        words[position:position] = pair
         texts.append(words)
         labels.append(label)
-        gold.append(torch.tensor([at <= i < at + 2 for i in range(len(words))]))
+        gold.append(torch.tensor([position <= i < position + 2 for i in range(len(words))]))
     names = ("warm bird", "warm fish", "cold bird", "cold fish")
     return Task("synthetic", texts, torch.tensor(labels), names, test, 0.12, 60, gold)
 
 
-def sources(*, learning: int = 1200, test: int = 200) -> Task:
-    """Which text a sentence of 8 to 24 words is from; so many sentences of each.
+def sources(*, train: int = 1200, test: int = 200) -> Task:
+    """Return sentences of 8 to 24 words, labelled by their source; `train` and `test` per source.
 
-    Those of the test come from the last seventh of each text, so that no passage is in both parts.
+    Test sentences are from the last seventh of each source, so that no passage is in both sets.
     """
     draw = random.Random(0)
     parts: list[list[tuple[list[str], int]]] = [[], []]
@@ -78,15 +78,15 @@ def sources(*, learning: int = 1200, test: int = 200) -> Task:
         sentences = [list(each.texts) for each in segment(text)]
         cut = len(sentences) * 6 // 7
         for part, some, count in zip(
-            parts, (sentences[:cut], sentences[cut:]), (learning, test), strict=True
+            parts, (sentences[:cut], sentences[cut:]), (train, test), strict=True
         ):
-            fitting = [words for words in some if 8 <= len(words) <= 24]
-            part += [(words, label) for words in draw.sample(fitting, count)]
+            of_length = [words for words in some if 8 <= len(words) <= 24]
+            part += [(words, label) for words in draw.sample(of_length, count)]
     for part in parts:
         draw.shuffle(part)
-    both = parts[0] + parts[1]
-    labels = torch.tensor([label for _, label in both])
-    texts = [words for words, _ in both]
+    examples = parts[0] + parts[1]
+    labels = torch.tensor([label for _, label in examples])
+    texts = [words for words, _ in examples]
     return Task("sources", texts, labels, SOURCES, len(parts[1]), 0.15, 200)
 
 

@@ -1,12 +1,12 @@
-"""How fast: finders beside their limits and beside what people use today; and growth, and bulk.
+"""Measure words per second of the finders, of their parts and of other tools.
 
-    python -m benchmarks.speed                   words per second, every row (minutes)
+    python -m benchmarks.speed                   all rows (minutes)
     python -m benchmarks.speed distilled spaCy   some rows
-    python -m benchmarks.speed.growth            find, fit and lm train as the text grows
+    python -m benchmarks.speed.growth            find, fit and lm train by the size of the text
     python -m benchmarks.speed.bulk              a million sentences, --workers 2 and --engine ray
 
-Each row runs in a process of its own with one thread, and leaves a JSON file. Times are of the
-processor, which other programs on the machine lengthen little; compare rows of one run.
+Each row runs in a process of its own with one thread and writes a JSON file. Times are CPU times,
+on which other programs have little influence; compare only rows of one run.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from typing import Any
 
 from benchmarks.speed.rows import RESULTS, ROWS, Sample
 
-SENTENCES = 300  # of each report split
+SENTENCES = 300  # per report split
 
 
 def measure(name: str, sentences: int, rounds: int) -> dict[str, Any]:
-    """One row: the best of some rounds over the sample, after a first go at a part of it."""
-    import torch  # noqa: PLC0415 (set before anything computes)
+    """Measure one row: the fastest of several rounds over the sample, after a warm-up."""
+    import torch  # noqa: PLC0415 (the number of threads is set before its first computation)
 
     torch.set_num_threads(1)
     sample = Sample.of_report(sentences)
@@ -51,25 +51,25 @@ def _seconds(work: Callable[[], object]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
-    parser.add_argument("--sentences", type=int, default=SENTENCES, help="of each report split")
+    parser.add_argument("--sentences", type=int, default=SENTENCES, help="per report split")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--here", action="store_true", help="print one row, measured here")
+    parser.add_argument("--here", action="store_true", help="measure one row in this process")
     options = parser.parse_args()
     if unknown := set(options.rows) - set(ROWS):
-        parser.error(f"no row {', '.join(unknown)}; choose from {', '.join(ROWS)}")
+        parser.error(f"unknown row {', '.join(unknown)}; choose from {', '.join(ROWS)}")
     if options.here:
         print(json.dumps(measure(options.rows[0], options.sentences, options.rounds)))
         return
     RESULTS.mkdir(parents=True, exist_ok=True)
     for name in options.rows or ROWS:
         command = [sys.executable, "-m", "benchmarks.speed", name, "--here"]
-        numbers = ["--sentences", str(options.sentences), "--rounds", str(options.rounds)]
-        done = subprocess.run([*command, *numbers], check=True, capture_output=True, text=True)
+        arguments = ["--sentences", str(options.sentences), "--rounds", str(options.rounds)]
+        done = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True)
         row = json.loads(done.stdout.splitlines()[-1])
         (RESULTS / f"{name.replace(' ', '-')}.json").write_text(
             json.dumps(row, indent=1) + "\n", encoding="utf-8"
         )
-        print(f"{name:<22}{row['words_per_second']:>10,} words a second", flush=True)
+        print(f"{name:<22}{row['words_per_second']:>10,} words per second", flush=True)
 
 
 if __name__ == "__main__":

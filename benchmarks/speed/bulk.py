@@ -1,10 +1,10 @@
-"""Many sentences through two workers: plain processes, then Ray, then Ray with a worker killed.
+"""Process many sentences in two workers: with processes, with Ray, with Ray and a killed worker.
 
-    python -m benchmarks.speed.bulk                       a million sentences: a quarter of an hour
+    python -m benchmarks.speed.bulk                       a million sentences: 15 minutes
     python -m benchmarks.speed.bulk --sentences 50000     two minutes
 
-The distilled finder reads them. One record in the middle is broken: it must be told with its place.
-Every other must come out exactly once.
+Uses fast-english. One record in the middle is broken and must be reported with its position; every
+other record must occur in the output exactly once.
 """
 
 import argparse
@@ -20,20 +20,20 @@ from typing import Any
 
 import psutil
 
-from benchmarks.speed.process import Spent, spent
+from benchmarks.speed.process import ProcessUsage, run_thresher
 from benchmarks.speed.rows import RESULTS
 from benchmarks.speed.texts import write_records
 from thresher.entities.built_in import FAST_ENGLISH
 
 
 class Killer:
-    """Kills one of the workers of a run, once it has worked for a while."""
+    """Kills one Ray worker after five seconds of CPU time."""
 
     def __init__(self) -> None:
         self.killed = 0
 
     def __call__(self, process: int) -> None:
-        with suppress(psutil.Error):  # it has just ended
+        with suppress(psutil.Error):  # the process has ended
             for each in () if self.killed else psutil.Process(process).children(recursive=True):
                 if "MapWorker" in "".join(each.cmdline()) and each.cpu_times().user > 5:
                     each.kill()
@@ -41,21 +41,21 @@ class Killer:
                     return
 
 
-def row(name: str, count: int, done: Spent, files: Iterable[Path]) -> dict[str, Any]:
-    """Of the numbers, how many are missing or repeated; and what was told of the broken record."""
+def row(name: str, count: int, done: ProcessUsage, files: Iterable[Path]) -> dict[str, Any]:
+    """Count missing and repeated records, and the messages on the broken record."""
     numbers: Counter[int] = Counter()
     for path in files:
         with path.open(encoding="utf-8") as lines:
             numbers.update(_number(line) for line in lines)
-    told = [line for line in done.told.splitlines() if line.startswith("thresher: ")]
+    messages = [line for line in done.stderr.splitlines() if line.startswith("thresher: ")]
     return {
         "row": name,
         "sentences": count,
-        **{key: value for key, value in asdict(done).items() if key != "told"},
+        **{key: value for key, value in asdict(done).items() if key != "stderr"},
         "sentences_per_second": round(count / done.seconds),
         "missing": count - 1 - len(numbers),
         "repeated": sum(numbers.values()) - len(numbers),
-        "told": [re.sub(r"\S*/", "", line) for line in told],
+        "told": [re.sub(r"\S*/", "", line) for line in messages],
     }
 
 
@@ -71,17 +71,17 @@ def main() -> None:
     count = options.sentences
     RESULTS.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        source = write_records(place / "many.jsonl", count, bad=count // 2)
+        directory = Path(folder)
+        source = write_records(directory / "many.jsonl", count, bad=count // 2)
         common = ["find", str(source), "--model", FAST_ENGLISH, "--device", "cpu", "--quiet"]
         common += ["--workers", "2", "-o"]
-        plain = spent([*common, str(place / "plain.jsonl")])
-        _write(row("workers", count, plain, [place / "plain.jsonl"]))
-        (place / "plain.jsonl").unlink()
+        plain = run_thresher([*common, str(directory / "plain.jsonl")])
+        _write(row("workers", count, plain, [directory / "plain.jsonl"]))
+        (directory / "plain.jsonl").unlink()
         for name, killer in (("ray", None), ("ray-killed", Killer())):
-            out = place / name
-            done = spent(
-                [*common, str(out), "--engine", "ray"], meanwhile=killer or (lambda process: None)
+            out = directory / name
+            done = run_thresher(
+                [*common, str(out), "--engine", "ray"], on_poll=killer or (lambda process: None)
             )
             figures = row(name, count, done, sorted(out.glob("part-*")))
             _write(figures | ({"killed": killer.killed} if killer else {}))

@@ -1,10 +1,10 @@
-"""Finding on a GPU: how much of what its encoder could read does `find` read?
+"""Measure `find` on a GPU: each step alone, all steps in one process, and in several processes.
 
     python -m benchmarks.speed.gpu                                three minutes
-    python -m benchmarks.speed.gpu --model FOLDER --workers 4 8   another model; so many processes
+    python -m benchmarks.speed.gpu --model FOLDER --workers 4 8   another model, other numbers of processes
 
-Words a second on the clock over raw text. The encoder alone has its batches on the GPU already;
-`find` gets text, a process or several. Without a GPU the same is measured on the CPU.
+Words per second of wall-clock time on raw text. For the encoder alone the batches are already on the
+GPU. Without a GPU everything is measured on the CPU.
 """
 
 import argparse
@@ -27,27 +27,28 @@ from thresher.gates.word_vectors import batches_by_length
 from thresher.text.sentences import segment
 
 SENTENCES = 20_000
-_PASSAGE = 20  # sentences of a text
+_PASSAGE = 20  # sentences per text
 
 
 def measure(model: str, device: str) -> dict[str, int]:
-    """Words a second of each part of finding, by itself, and of all."""
+    """Return the words per second of each step of `find` alone, and of all together."""
     finder = EntityFinder.load(model, device=device)
     sentences = [words for words in raw_english() if words][-SENTENCES:]
     texts = [
         " ".join(" ".join(words) for words in sentences[low : low + _PASSAGE])
         for low in range(0, len(sentences), _PASSAGE)
     ]
-    most = WORDS_PER_BATCH[torch.device(device).type]
+    batch_words = WORDS_PER_BATCH[torch.device(device).type]
     groups = [
-        [sentences[i] for i in each] for each in batches_by_length(sentences, words_per_batch=most)
+        [sentences[i] for i in each]
+        for each in batches_by_length(sentences, words_per_batch=batch_words)
     ]
     batches = [finder.encoder.batch(each) for each in groups]
     gates = finder.gate_scores(sentences)
     words = sum(map(len, sentences))
     steps: dict[str, Callable[[], object]] = {
         "encoder": lambda: [finder.encoder.encode(each) for each in batches],
-        "encoder, half precision": lambda: _in_half(finder, batches, device),
+        "encoder, half precision": lambda: _encode_in_float16(finder, batches, device),
         "sentences and words": lambda: [segment(text) for text in texts],
         "tokens": lambda: [finder.encoder.batch(each) for each in groups],
         "gates": lambda: finder.gate_scores(sentences),
@@ -58,7 +59,7 @@ def measure(model: str, device: str) -> dict[str, int]:
         return {name: round(words / _seconds(step, device)) for name, step in steps.items()}
 
 
-def _in_half(finder: EntityFinder, batches: list[Any], device: str) -> None:
+def _encode_in_float16(finder: EntityFinder, batches: list[Any], device: str) -> None:
     kind = torch.device(device).type
     with torch.autocast(kind, dtype=torch.float16, enabled=kind == "cuda"):
         for each in batches:
@@ -66,7 +67,7 @@ def _in_half(finder: EntityFinder, batches: list[Any], device: str) -> None:
 
 
 def _seconds(step: Callable[[], object], device: str) -> float:
-    """The better of two goes."""
+    """Return the time of the faster of two runs."""
     times = []
     for _ in range(2):
         started = time.perf_counter()
@@ -77,15 +78,15 @@ def _seconds(step: Callable[[], object], device: str) -> float:
     return min(times)
 
 
-def in_workers(model: str, device: str, workers: int, count: int) -> dict[str, float]:
-    """What `find --workers` does once it runs, told from much text and a tenth of it."""
-    few_words, few_seconds = _found_in_workers(model, device, workers, count // 10)
-    words, seconds = _found_in_workers(model, device, workers, count)
-    rate = (words - few_words) / (seconds - few_seconds)
+def measure_workers(model: str, device: str, workers: int, count: int) -> dict[str, float]:
+    """Estimate the speed and the start-up time of `find --workers` from two sizes of text."""
+    small_words, small_seconds = _find_in_workers(model, device, workers, count // 10)
+    words, seconds = _find_in_workers(model, device, workers, count)
+    rate = (words - small_words) / (seconds - small_seconds)
     return {"words_per_second": round(rate), "start_seconds": round(seconds - words / rate, 1)}
 
 
-def _found_in_workers(model: str, device: str, workers: int, count: int) -> tuple[int, float]:
+def _find_in_workers(model: str, device: str, workers: int, count: int) -> tuple[int, float]:
     with tempfile.TemporaryDirectory() as folder:
         text = write_lines(Path(folder) / "text.txt", count)
         words = len(text.read_text(encoding="utf-8").split())
@@ -99,7 +100,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=ENGLISH)
     parser.add_argument("--workers", type=int, nargs="*", default=[8, 15])
-    parser.add_argument("--sentences", type=int, default=1_000_000, help="for the workers")
+    parser.add_argument(
+        "--sentences", type=int, default=1_000_000, help="for the runs with workers"
+    )
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
     on_gpu = options.device.startswith("cuda")
@@ -110,7 +113,7 @@ def main() -> None:
     }
     _write(figures)
     for count in options.workers:
-        figures["in_workers"][count] = in_workers(
+        figures["in_workers"][count] = measure_workers(
             options.model, options.device, count, options.sentences
         )
         _write(figures)

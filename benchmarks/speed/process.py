@@ -1,6 +1,6 @@
-"""A command as a process of its own: how long it takes, and how much memory all of it holds.
+"""Run a command in a process of its own and measure its time and memory.
 
-Memory is read from /proc, so on Linux alone.
+Memory is read from /proc, so this works only on Linux.
 """
 
 import subprocess
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-_EVERY = 0.5  # seconds between two looks
+_INTERVAL = 0.5  # seconds between two measurements
 
 
 @dataclass(frozen=True)
-class Spent:
-    """seconds: on the clock   peak_gb: of memory that is the processes' own, all together
+class ProcessUsage:
+    """The time and memory of a process and its descendants.
 
-    early_gb: the same after a third of the time, to tell whether memory grows
-    mapped_gb: the most pages of files in memory, which the system may take back at any time
+    seconds: wall-clock time
+    peak_gb: maximum of the private memory of all processes together
+    early_gb: maximum in the first third of the time, to see whether memory grows
+    mapped_gb: maximum of the pages of files in memory, which the system can evict at any time
     """
 
     status: int
@@ -27,60 +29,63 @@ class Spent:
     peak_gb: float
     early_gb: float
     mapped_gb: float
-    told: str
+    stderr: str
 
 
-class Held(NamedTuple):
-    """Memory in GB: a process's own, and pages of files."""
+class MemoryUse(NamedTuple):
+    """Memory in GB: private memory, and pages of mapped files."""
 
-    own: float
+    private: float
     mapped: float
 
 
-def spent(
-    arguments: list[str], *, meanwhile: Callable[[int], None] = lambda process: None
-) -> Spent:
-    """Run `thresher` with these arguments; `meanwhile` is called with its number now and then."""
+def run_thresher(
+    arguments: list[str], *, on_poll: Callable[[int], None] = lambda process: None
+) -> ProcessUsage:
+    """Run `thresher` with these arguments and measure it.
+
+    on_poll: called with the process id twice per second
+    """
     started = time.perf_counter()
     command = [sys.executable, "-m", "thresher", *arguments]
-    looks: list[Held] = []
+    measured: list[MemoryUse] = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         while process.poll() is None:
-            looks.append(held(process.pid))
-            meanwhile(process.pid)
-            time.sleep(_EVERY)
+            measured.append(memory_use(process.pid))
+            on_poll(process.pid)
+            time.sleep(_INTERVAL)
         assert process.stderr is not None
-        told = process.stderr.read()
+        stderr = process.stderr.read()
     seconds = time.perf_counter() - started
-    own = [look.own for look in looks]
-    return Spent(
+    private = [each.private for each in measured]
+    return ProcessUsage(
         process.returncode,
         round(seconds, 1),
-        peak_gb=round(max(own), 2),
-        early_gb=round(max(own[: max(1, len(own) // 3)]), 2),
-        mapped_gb=round(max(look.mapped for look in looks), 2),
-        told=told,
+        peak_gb=round(max(private), 2),
+        early_gb=round(max(private[: max(1, len(private) // 3)]), 2),
+        mapped_gb=round(max(each.mapped for each in measured), 2),
+        stderr=stderr,
     )
 
 
-def held(process: int) -> Held:
-    """What a process and all that it started hold together; pages they share count for each."""
-    every = {int(path.name): _status(path) for path in Path("/proc").glob("[0-9]*")}
+def memory_use(process: int) -> MemoryUse:
+    """Return the memory of a process and its descendants; shared pages count for each of them."""
+    statuses = {int(path.name): _status(path) for path in Path("/proc").glob("[0-9]*")}
     family = {process}
     while (
-        more := {number for number, status in every.items() if status.get("PPid") in family}
+        more := {number for number, status in statuses.items() if status.get("PPid") in family}
         - family
     ):
         family |= more
     total = {
-        name: sum(every.get(number, {}).get(name, 0) for number in family) * 1024 / 1e9
+        name: sum(statuses.get(number, {}).get(name, 0) for number in family) * 1024 / 1e9
         for name in ("RssAnon", "RssShmem", "RssFile")
     }
-    return Held(total["RssAnon"] + total["RssShmem"], total["RssFile"])
+    return MemoryUse(total["RssAnon"] + total["RssShmem"], total["RssFile"])
 
 
 def _status(process: Path) -> dict[str, int]:
-    """The numbers that are told of a process, of sizes in KiB; none if it has just ended."""
+    """Return the numeric fields of /proc/…/status, sizes in KiB; empty if the process has ended."""
     try:
         lines = (process / "status").read_text().splitlines()
     except OSError:

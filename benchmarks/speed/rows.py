@@ -1,4 +1,4 @@
-"""The rows of the speed benchmark: each a way to go through the same sentences."""
+"""The rows of the speed benchmark: ways to process the same sentences."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ from thresher.text.sentences import segment
 
 Sentences = Sequence[Sequence[str]]
 RESULTS = ALL_RESULTS / "speed"
-_PASSAGE = 20  # sentences of a text, where text is read that is not split
+_PASSAGE = 20  # sentences per text in the rows on raw text
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,7 @@ class Sample:
 
     @classmethod
     def of_report(cls, sentences: int) -> "Sample":
-        return cls(
-            [
-                Gold(each.name, each.sentences[:sentences], each.spans[:sentences])
-                for each in read_gold(REPORT)
-            ]
-        )
+        return cls([each.first(sentences) for each in read_gold(REPORT)])
 
     @property
     def sentences(self) -> list[list[str]]:
@@ -46,7 +41,7 @@ class Sample:
         return sum(map(len, self.sentences))
 
     def f1(self, find: Callable[[Sentences], list[list[Candidate]]]) -> dict[str, Any]:
-        """Exact span F1 of each set, as given and lower-cased."""
+        """Return the exact span F1 of each set, cased and lower-cased."""
         return {
             each.name: [
                 round(span_counts(form.spans, find(form.sentences), threshold=0).f1, 4)
@@ -58,7 +53,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """work: what is timed   about: figures beside it, computed once and not timed"""
+    """One way to process sentences.
+
+    work: the function that is timed
+    about: computes further figures, once and not timed
+    """
 
     work: Callable[[Sentences], object]
     about: Callable[[], dict[str, Any]] = dict
@@ -72,8 +71,8 @@ def default(sample: Sample) -> Row:
         lambda: {
             "f1": sample.f1(finder.find_words),
             "f1_of_all": whole.f1(finder.find_words),
-            "of_bare_encoder": _ratio(finder, encoder_work(finder), sample.sentences),
-            "of_word_vectors": _ratio(finder, word_vector_work(finder), sample.sentences),
+            "of_bare_encoder": _ratio(finder, run_encoder(finder), sample.sentences),
+            "of_word_vectors": _ratio(finder, run_encoder_to_words(finder), sample.sentences),
         },
     )
 
@@ -84,7 +83,7 @@ def exact(sample: Sample) -> Row:
 
 
 def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: Sentences) -> float:
-    """The finder's speed over that of its encoder alone, of either the best of ten, in turn."""
+    """Return the speed of the finder relative to its encoder alone, best of ten alternating runs."""
 
     def seconds(work: Callable[[Sentences], object]) -> float:
         started = time.process_time()
@@ -103,26 +102,28 @@ def distilled(sample: Sample) -> Row:
         lambda: {
             "f1": sample.f1(finder.find_words),
             "f1_of_all": whole.f1(finder.find_words),
-            "shares": _shares(finder, sample.sentences),
+            "shares": _time_fractions(finder, sample.sentences),
         },
     )
 
 
-def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
-    """Where the time goes: of each step, its share of the sum of all."""
-    taken = dict.fromkeys(["looking up subwords", "encoder", "selector", "views", "decoding"], 0.0)
+def _time_fractions(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
+    """Return each step's fraction of the total time."""
+    seconds = dict.fromkeys(
+        ["looking up subwords", "encoder", "selector", "views", "decoding"], 0.0
+    )
     clock = [time.process_time()]
 
     def done(step: str) -> None:
         now = time.process_time()
-        taken[step] += now - clock[0]
+        seconds[step] += now - clock[0]
         clock[0] = now
 
-    most = WORDS_PER_BATCH["cpu"]
+    batch_words = WORDS_PER_BATCH["cpu"]
     assert isinstance(finder.encoder, WordEncoder)
     with torch.inference_mode():
         for _ in range(3):
-            for indices in batches_in_order(sentences, words_per_batch=most):
+            for indices in batches_in_order(sentences, words_per_batch=batch_words):
                 clock[0] = time.process_time()
                 batch = finder.encoder.batch([sentences[i] for i in indices])
                 done("looking up subwords")
@@ -134,13 +135,13 @@ def _shares(finder: EntityFinder, sentences: Sentences) -> dict[str, float]:
     not_names = finder.model.not_names
     for _ in range(3):
         clock[0] = time.process_time()
-        seen = finder.model.signal_extractor.extract(sentences)
-        scores = finder.model.signal_weights.combine(gates, seen)
+        signals = finder.model.signal_extractor.extract(sentences)
+        scores = finder.model.signal_weights.combine(gates, signals)
         done("views")
         list(decode(sentences, scores, not_names=not_names))
         done("decoding")
-    whole = sum(taken.values())
-    return {step: round(seconds / whole, 3) for step, seconds in taken.items()}
+    total = sum(seconds.values())
+    return {step: round(each / total, 3) for step, each in seconds.items()}
 
 
 def raw_default(sample: Sample) -> Row:
@@ -158,11 +159,11 @@ def segmentation(sample: Sample) -> Row:
 
 
 def encoder(sample: Sample) -> Row:
-    return Row(encoder_work(EntityFinder.default(device="cpu")))
+    return Row(run_encoder(EntityFinder.default(device="cpu")))
 
 
-def encoder_work(finder: EntityFinder) -> Callable[[Sentences], None]:
-    """Tokenizer and encoder on the finder's own batches, and nothing else."""
+def run_encoder(finder: EntityFinder) -> Callable[[Sentences], None]:
+    """Return a function that runs the tokenizer and the encoder on the batches of `find`."""
 
     def work(sentences: Sentences) -> None:
         with torch.inference_mode():
@@ -172,8 +173,11 @@ def encoder_work(finder: EntityFinder) -> Callable[[Sentences], None]:
     return work
 
 
-def word_vector_work(finder: EntityFinder) -> Callable[[Sentences], None]:
-    """The same to vectors of words, as finding reads them: less goes through memory."""
+def run_encoder_to_words(finder: EntityFinder) -> Callable[[Sentences], None]:
+    """Return a function that runs the encoder to word vectors, as `find` does.
+
+    This moves less data through memory than the vectors of all tokens.
+    """
 
     def work(sentences: Sentences) -> None:
         for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
@@ -198,8 +202,8 @@ def spacy(sample: Sample) -> Row:
     nlp.disable_pipes(*[name for name in nlp.pipe_names if name not in keep])
 
     def find(sentences: Sentences) -> list[list[Candidate]]:
-        docs = nlp.pipe(peers._docs(nlp, sentences), batch_size=128)
-        return [peers._entities(doc, None) for doc in docs]
+        docs = nlp.pipe(peers.spacy_docs(nlp, sentences), batch_size=128)
+        return [peers.spacy_entities(doc) for doc in docs]
 
     return Row(find, lambda: {"f1": sample.f1(find)})
 

@@ -1,34 +1,45 @@
-"""The section of docs/results.md on speed, from the JSON that `make bench-speed` left."""
+"""The section of docs/results.md on speed, from the results of `make bench-speed`."""
 
 import json
 from typing import Any
 
 from benchmarks.entities.train import BUILT_IN, folder_name
-from benchmarks.speed.growth import PICTURE, grown
+from benchmarks.speed.growth import PICTURE, growth_rows
 from benchmarks.speed.rows import RESULTS, ROWS
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
-    "default": "**Thresher, built-in model**, in eight bits",
-    "exact default": "the same in single precision (`exact=True`)",
+    "default": "**Thresher, built-in model**, int8",
+    "exact default": "Thresher, built-in model, single precision (`exact=True`)",
     "distilled": "**Thresher, fast-english** (distilled)",
-    "bare encoder": "its encoder alone: tokenizer and three layers of MiniLM",
-    "bare tokenizer": "its tokenizer alone",
+    "bare encoder": "encoder of the built-in model alone: tokenizer and three layers of MiniLM",
+    "bare tokenizer": "tokenizer of the built-in model alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
     "default on raw text": "Thresher, built-in model, on raw text",
     "distilled on raw text": "Thresher, fast-english, on raw text",
-    "segmentation": "words and sentences of raw text alone",
-    "spaCy on raw text": "spaCy, its tokenizer, tok2vec and ner, on raw text",
+    "segmentation": "splitting raw text into sentences and words alone",
+    "spaCy on raw text": "spaCy, tokenizer, tok2vec and ner, on raw text",
 }
 _BULK = {
     "workers": "`--workers 2`",
     "ray": "`--engine ray --workers 2`",
-    "ray-killed": "the same, a worker killed",
+    "ray-killed": "`--engine ray --workers 2`, one worker killed",
+}
+
+
+# How steps are called in the JSON and here.
+_STEPS = {
+    "looking up subwords": "subword lookup",
+    "views": "signals",
+    "views and decoding": "signals and decoding",
+    "encoder, half precision": "encoder, float16",
+    "sentences and words": "sentence and word segmentation",
+    "tokens": "tokenizer",
 }
 
 
 def section() -> str:
-    """Markdown; says what was not measured."""
+    """Return the section as Markdown, including what was not measured."""
     parts = ["## Speed", *_words(), *_split(), *_gpu(), *_bulk(), *_growth()]
     return "\n\n".join(parts) + "\n"
 
@@ -39,14 +50,14 @@ def _row(name: str) -> dict[str, Any] | None:
 
 
 def _words() -> list[str]:
-    """A row for each way through the sample, beside spaCy."""
+    """Return a table of words per second, and each row's speed relative to spaCy."""
     rows = {name: row for name in ROWS if (row := _row(name))}
     missing = ", ".join(name for name in ROWS if name not in rows)
     if "spaCy" not in rows:
         return [f"Not measured: {missing}."]
     unit = rows["spaCy"]["words_per_second"]
     lines = [
-        "| | words a second | × spaCy | peak GB | " + " | ".join(_SETS.values()) + " |",
+        "| | words per second | × spaCy | peak GB | " + " | ".join(_SETS.values()) + " |",
         "|---" * (4 + len(_SETS)) + "|",
     ]
     for name, row in rows.items():
@@ -63,29 +74,30 @@ def _words() -> list[str]:
         )
     words = rows["spaCy"]["words"]
     about = (
-        f"`make bench-speed`. Words a second of processor time, one thread, over {words:,} words "
-        "of the report splits; span F1 on them, cased / lower-cased. Rows on raw text put "
-        "twenty sentences together and split them again. The machine is shared: compare rows."
+        f"`make bench-speed`. Words per second of CPU time, one thread, on {words:,} words "
+        "of the report splits; span F1 on the same words, cased / lower-cased. For the rows on raw "
+        "text, twenty sentences are joined to a text, which is split again. The machine is shared "
+        "with other programs, so compare rows with each other."
     )
     parts = [about, "\n".join(lines), *_of_all(rows.get("default", {}))]
     if "of_bare_encoder" in rows.get("default", {}):
         parts.append(
-            "Measured turn by turn, the best of ten, the built-in model runs at "
-            f"{rows['default']['of_bare_encoder']:.1%} of the speed of its encoder alone, and at "
-            f"{rows['default']['of_word_vectors']:.1%} where that makes vectors of words at once, "
-            "as finding does."
+            "In alternating runs, best of ten, the built-in model has "
+            f"{rows['default']['of_bare_encoder']:.1%} of the speed of its encoder alone, and "
+            f"{rows['default']['of_word_vectors']:.1%} of the speed of its encoder when that returns "
+            "word vectors directly, as in `find`."
         )
     return [*parts, *([f"Not measured: {missing}."] if missing else [])]
 
 
 def _of_all(row: dict[str, Any]) -> list[str]:
-    """Span F1 on whole splits, beside that of the same model in single precision."""
+    """Return the span F1 on the whole splits, and its difference to single precision."""
     if "f1_of_all" not in row:
         return []
-    told = f"Span F1 of the built-in model in eight bits on the whole report splits: {_f1(row)}"
+    sentence = f"Span F1 of the built-in model in int8 on the whole report splits: {_f1(row)}"
     path = RESULTS.parent / "entities" / "report.json"
     if not path.exists():
-        return [f"{told}."]
+        return [f"{sentence}."]
     exact = json.loads(path.read_bytes())["finders"][folder_name(BUILT_IN, 0)]
     changes = [
         got - exact[name][case]["span_f1"]
@@ -93,8 +105,8 @@ def _of_all(row: dict[str, Any]) -> list[str]:
         for got, case in zip(row["f1_of_all"][name], ("cased", "lower"), strict=True)
     ]
     return [
-        f"{told}; beside single precision, {min(changes):+.4f} to {max(changes):+.4f}, in the mean "
-        f"{sum(changes) / len(changes):+.4f}."
+        f"{sentence}. Difference to single precision: {min(changes):+.4f} to {max(changes):+.4f}, "
+        f"mean {sum(changes) / len(changes):+.4f}."
     ]
 
 
@@ -109,9 +121,11 @@ def _split() -> list[str]:
     row = _row("distilled")
     if row is None:
         return []
-    shares = ", ".join(f"{step} {share:.0%}" for step, share in row["shares"].items())
+    fractions = ", ".join(
+        f"{_STEPS.get(step, step)} {fraction:.0%}" for step, fraction in row["shares"].items()
+    )
     return [
-        f"Where the distilled finder's time goes: {shares}. Its span F1 on the whole report "
+        f"Fractions of the time of fast-english: {fractions}. Its span F1 on the whole report "
         f"splits: {_f1(row)}."
     ]
 
@@ -121,18 +135,21 @@ def _gpu() -> list[str]:
     if row is None:
         return ["On a GPU (`python -m benchmarks.speed.gpu`): not measured."]
     lines = [
-        "| | words a second |",
+        "| | words per second |",
         "|---|---|",
-        *(f"| {step} | {speed:,} |" for step, speed in row["words_per_second"].items()),
         *(
-            f"| find in {count} processes, once they run; they start in {each['start_seconds']} s "
+            f"| {_STEPS.get(step, step)} | {speed:,} |"
+            for step, speed in row["words_per_second"].items()
+        ),
+        *(
+            f"| find in {count} processes, after a start of {each['start_seconds']} s "
             f"| {each['words_per_second']:,} |"
             for count, each in row["in_workers"].items()
         ),
     ]
     about = (
-        f"`python -m benchmarks.speed.gpu`: the built-in model on one {row['device']}, words a "
-        "second on the clock; each step by itself, `find` in one process and in several."
+        f"`python -m benchmarks.speed.gpu`: the built-in model on one {row['device']}, words "
+        "per second of wall-clock time: each step alone, then `find` in one process and in several."
     )
     return [about, "\n".join(lines)]
 
@@ -143,14 +160,15 @@ def _bulk() -> list[str]:
         return ["Bulk finding (`python -m benchmarks.speed.bulk`): not measured."]
     count = next(iter(rows.values()))["sentences"]
     lines = [
-        "| | seconds | sentences a second | peak GB | after a third | missing | repeated | told |",
+        "| | seconds | sentences per second | peak GB | peak GB in the first third "
+        "| missing | repeated | reported |",
         "|---|---|---|---|---|---|---|---|",
         *(f"| {_BULK[name]} | {_cells(row)} |" for name, row in rows.items()),
     ]
     return [
-        f"`python -m benchmarks.speed.bulk`: {count:,} sentences, one record broken, the distilled "
-        "finder in two workers; starting them is counted too. Memory is of all processes together, "
-        "each one's own.",
+        f"`python -m benchmarks.speed.bulk`: {count:,} sentences, one of them a broken record, "
+        "fast-english in two workers; the time includes their start. Memory is the sum of the "
+        "private memory of all processes.",
         "\n".join(lines),
     ]
 
@@ -161,7 +179,7 @@ def _cells(row: dict[str, Any]) -> str:
 
 
 def _growth() -> list[str]:
-    rows = grown()
+    rows = growth_rows()
     if not rows:
         return ["Growth (`python -m benchmarks.speed.growth`): not measured."]
     lines = ["| | sentences | seconds | peak GB | mapped GB |", "|---|---|---|---|---|"]
@@ -173,17 +191,17 @@ def _growth() -> list[str]:
         ]
     picture = f"![Time and memory against sentences](pictures/{PICTURE.name})"
     return [
-        "`python -m benchmarks.speed.growth`: time on the clock and memory as the text grows. "
-        "Peak is memory of the processes' own. Mapped are pages of files that the system may take "
-        "back: libraries, and the vectors of words that `fit` keeps on the disk (768 bytes each); "
-        "where there is a –, they are in the peak too.",
+        "`python -m benchmarks.speed.growth`: wall-clock time and memory by the size of the "
+        "text. Peak: private memory of all processes. Mapped: pages of files in memory, which the "
+        "system can evict: libraries, and the word vectors that `fit` keeps on disk (768 bytes per "
+        "word); where there is a –, they are included in the peak.",
         "\n".join(lines),
         *([picture] if PICTURE.exists() else []),
     ]
 
 
 def _ratio(value: float) -> str:
-    """To two digits, without an exponent."""
+    """Format with two significant digits and without an exponent."""
     return f"{float(f'{value:.2g}'):g}"
 
 

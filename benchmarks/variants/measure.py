@@ -1,4 +1,4 @@
-"""What one row of the switch benchmark is worth: figures of words and spans, curves, an example."""
+"""Figures of one row of the variant benchmark: words, spans, a precision-recall curve, an example."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ RECALLS = np.linspace(0.02, 1, 50)
 Figures = dict[str, object]
 
 
-def figures(readings: Sequence[ScoredSentence], data: Gold, threshold: float) -> Figures:
-    """Word AP, span F1 and the curve of word precision over recall."""
-    scores = [each.scores for each in readings]
-    spans = span_counts(data.spans, [each.candidates for each in readings], threshold=threshold)
+def figures(scored: Sequence[ScoredSentence], data: Gold, threshold: float) -> Figures:
+    """Return word AP, word and span F1, and word precision over recall."""
+    scores = [each.scores for each in scored]
+    spans = span_counts(data.spans, [each.candidates for each in scored], threshold=threshold)
     words = word_counts(data.spans, scores, threshold=0.5)
     return {
         "word_ap": round(word_average_precision(data.spans, scores), 5),
@@ -35,7 +35,7 @@ def figures(readings: Sequence[ScoredSentence], data: Gold, threshold: float) ->
 
 
 def precision_at_recalls(data: Gold, scores: Sequence[np.ndarray]) -> list[float]:
-    """The best precision of words at each of RECALLS or beyond."""
+    """Return the best word precision at each of RECALLS or a higher recall."""
     labels = np.concatenate(
         [_labels(spans, len(row)) for spans, row in zip(data.spans, scores, strict=True)]
     )
@@ -43,30 +43,30 @@ def precision_at_recalls(data: Gold, scores: Sequence[np.ndarray]) -> list[float
     correct = np.cumsum(labels[order])
     precision = correct / np.arange(1, len(order) + 1)
     best = np.maximum.accumulate(precision[::-1])[::-1]
-    places = np.searchsorted(correct / correct[-1], RECALLS - 1e-9)
-    return [round(float(best[place]), 4) for place in places]
+    indices = np.searchsorted(correct / correct[-1], RECALLS - 1e-9)
+    return [round(float(best[index]), 4) for index in indices]
 
 
 def finder_figures(finder: EntityFinder, data: Gold, vectors: Encoded) -> dict[str, Figures]:
-    """In both cases. The encoder never sees case, so one set of vectors serves."""
+    """Return the figures by case; the vectors are the same because the encoder folds case."""
     gates = vectors.units.largest(
         gate_scores(finder.model.selector, vectors.vectors, finder.encoder.device)
     )
     return {
         case: figures(finder.score_gates(each.sentences, gates), each, finder.threshold)
-        for case, each in (("cased", data), ("lower", data.lowered()))
+        for case, each in data.cases().items()
     }
 
 
 def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
     return {
         case: figures(baseline.score_sentences(each.sentences), each, baseline.threshold)
-        for case, each in (("cased", data), ("lower", data.lowered()))
+        for case, each in data.cases().items()
     }
 
 
 def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[float]:
-    """Word AP of the bare gates of each selector, to judge the choice made without labels."""
+    """Return the word AP of each selector's gates, to judge the unsupervised choice of a selector."""
     aps = []
     for head in finder.model.heads:
         selector = head.selector.to(finder.encoder.device)
@@ -77,7 +77,7 @@ def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[flo
 
 
 def example_gates(finder: EntityFinder) -> dict[str, object]:
-    """P(open) of the words of one sentence, by each selector."""
+    """Return P(open) of the words of an example sentence for each selector."""
     rows = []
     for number in range(1, len(finder.model.heads) + 1):
         row = finder.with_selector(number).gate_scores([EXAMPLE])

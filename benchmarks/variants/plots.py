@@ -1,23 +1,22 @@
-"""Pictures of the switch benchmark, from its JSON: curves, bars, and an example's gates.
+"""Plot the results of the variant benchmark: curves, bars, and the gates of an example.
 
 python -m benchmarks.variants.plots
 """
 
 from typing import Any
 
-from benchmarks.data import ROOT
+from benchmarks.data import PICTURES
 from benchmarks.variants.measure import RECALLS
 from benchmarks.variants.results import SPAN, RowResults, results_of
 from benchmarks.variants.rows import BASELINES, ROWS
 from benchmarks.variants.section import TITLES
 
-PICTURES = ROOT / "docs" / "pictures"
 CURVES = ("default", "align 2", "pooled gates", "no prior", *BASELINES)
 COLOURS = ("#1b6ca8", "#c44e52", "#55a868", "#8172b2", "#ccb974", "#64b5cd", "#8c564b", "0.5")
 
 
 def draw_curves(rows: dict[str, RowResults]) -> None:
-    """Precision over recall of words, the first seed, a panel for each set."""
+    """Draw word precision over recall of the first seed, one panel per set."""
     sets = list(rows["default"].seeds[0]["sets"])
     figure, axes = _plt().subplots(
         1, len(sets), figsize=(4 * len(sets), 4), sharey=True, layout="constrained"
@@ -41,23 +40,23 @@ def draw_curves(rows: dict[str, RowResults]) -> None:
 
 
 def draw_bars(rows: dict[str, RowResults]) -> None:
-    """Mean span F1 of each row with a dot for every seed, and the default as a line."""
+    """Draw the mean span F1 of each row, a dot per seed, and the default as a line."""
     shown = {name: row for name, row in rows.items() if name in ROWS or name in BASELINES}
     figure, axis = _plt().subplots(figsize=(8, 0.28 * len(shown) + 1), layout="constrained")
-    for place, (name, row) in enumerate(shown.items()):
+    for position, (name, row) in enumerate(shown.items()):
         value = row.overall(SPAN)
         colour = "0.75" if name in BASELINES else "#1b6ca8" if name == "default" else "#9ec3e0"
-        axis.barh(place, value.mean, color=colour)
-        axis.plot(value.values, [place] * len(value.values), ".", color="0.2", markersize=4)
+        axis.barh(position, value.mean, color=colour)
+        axis.plot(value.values, [position] * len(value.values), ".", color="0.2", markersize=4)
     axis.axvline(rows["default"].overall(SPAN).mean, color="0.3", linewidth=0.8)
     axis.set_yticks(range(len(shown)), list(shown))
     axis.set_ylim(len(shown) - 0.4, -0.6)
-    axis.set_xlabel("span F1, mean over tune sets, as given and lower-cased")
+    axis.set_xlabel("span F1, mean over tune sets, cased and lower-cased")
     _save(figure, "variants-bars")
 
 
 def draw_example(rows: dict[str, RowResults]) -> None:
-    """The gates of a sentence, a strip for each selector of some rows."""
+    """Draw the gates of a sentence, one strip per selector of some rows."""
     words: list[str] = []
     strips: list[tuple[str, list[float]]] = []
     for name in ("default", "pooled gates", "no prior", "align 2", "repel 2", "repel 3"):
@@ -95,7 +94,7 @@ def _save(figure: Any, name: str) -> None:
 def main() -> None:
     rows = results_of("tune")
     if "default" not in rows:
-        raise SystemExit("there are no results of the default row; run benchmarks.variants first")
+        raise SystemExit("no results of the default row; run python -m benchmarks.variants first")
     draw_curves(rows)
     draw_bars(rows)
     draw_example(rows)

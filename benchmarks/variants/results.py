@@ -1,4 +1,4 @@
-"""Reading what `benchmarks.variants` left: results by row, of one version of the code."""
+"""Read the results of `benchmarks.variants` by row, for one version of the code."""
 
 import json
 from collections import Counter
@@ -17,7 +17,7 @@ SPAN, WORD = "span_f1", "word_ap"
 
 @dataclass(frozen=True)
 class Spread:
-    """A figure over seeds."""
+    """The values of a figure over seeds."""
 
     values: tuple[float, ...]
 
@@ -30,8 +30,8 @@ class Spread:
         return max(self.values) - min(self.values)
 
     def __str__(self) -> str:
-        between = f"±{self.range / 2:.3f}" if len(self.values) > 1 else ""
-        return f"{self.mean:.3f}{between}"
+        deviation = f"±{self.range / 2:.3f}" if len(self.values) > 1 else ""
+        return f"{self.mean:.3f}{deviation}"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RowResults:
         return Spread(tuple(each["sets"][name][case][key] for each in self.seeds))
 
     def overall(self, key: str, cases: tuple[str, ...] = CASES) -> Spread:
-        """The mean over sets and cases, for each seed."""
+        """Return the mean over sets and cases for each seed."""
         return Spread(
             tuple(
                 mean(by_case[case][key] for by_case in each["sets"].values() for case in cases)
@@ -59,7 +59,10 @@ class RowResults:
 
 
 def results_of(split: str, folder: Path = RESULTS) -> dict[str, RowResults]:
-    """By row in the order of the benchmark, of the code with the most results; peers last."""
+    """Return the results by row in the order of the benchmark, peers last.
+
+    Only the code version with the most results is used.
+    """
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     found = [each for each in found if each.get("split") == split]
     versions = Counter(each["code"] for each in found if each["row"] in ROWS)
@@ -75,5 +78,5 @@ def results_of(split: str, folder: Path = RESULTS) -> dict[str, RowResults]:
 
 
 def _one_per_seed(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The last of each seed, where there are several of other machines or code."""
+    """Return the last result of each seed; there may be several machines or code versions."""
     return list({each["seed"]: each for each in results}.values())

@@ -1,4 +1,4 @@
-"""The rows of the switch benchmark: each changes one thing of the default, or a few together."""
+"""The rows of the variant benchmark: changes to the default settings, and baselines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,16 +17,19 @@ from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.settings import EntitySettings
 from thresher.gates.variants import DualModels, FourierFilter
 
-BASELINE_RATE = 0.1  # the share of words of raw text that a baseline's threshold selects
+BASELINE_RATE = 0.1  # the fraction of words of raw text that the threshold of a baseline selects
 _NO_PRIOR = PriorKnowledge(priors=("none",))
-_ALONE = {"contrast": 1.0, "contrast_share": 0.3, "target_rate": 0.12}
+# Without a prior, the contrastive term and a target rate train the gates alone.
+_CONTRAST_ONLY = {"contrast": 1.0, "contrast_share": 0.3, "target_rate": 0.12}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way to train a finder, and the group it is drawn in."""
+    """One way to train a finder.
 
-    group: str
+    changes: changes to the default `EntitySettings`
+    """
+
     changes: dict[str, Any] = field(default_factory=dict)
     prior_knowledge: PriorKnowledge = field(default_factory=PriorKnowledge)
 
@@ -47,39 +50,38 @@ def _repel(*rates: float | None) -> DualModels:
 
 
 ROWS = {
-    "default": Row("default"),
-    "pooled gates": Row("gates", {"gates_at": "pool"}),
-    "stretched gates": Row("gates", {"form": "stretched"}),
-    "continuous gates": Row("gates", {"form": "continuous"}),
-    "subword gates": Row("gates", {"unit": "subword"}),
-    "attention, mean": Row("attention", {"attention": "mean"}),
-    "attention, layer 1": Row("attention", {"attention": 1}),
-    "attention, layer 4": Row("attention", {"attention": 4}),
-    "low-pass .1": Row("Fourier", _filter("low", 0.1)),
-    "low-pass .5": Row("Fourier", _filter("low", 0.5)),
-    "high-pass .1": Row("Fourier", _filter("high", 0.1)),
-    "high-pass .5": Row("Fourier", _filter("high", 0.5)),
-    "band-pass .1-.5": Row("Fourier", _filter("band", 0.1, 0.5)),
-    "align 2": Row("dual", {"dual": _align(2)}),
-    "align 3": Row("dual", {"dual": _align(3)}),
-    "repel 2": Row("dual", {"dual": _repel(None, 0.15)}),
-    "repel 3": Row("dual", {"dual": _repel(None, 0.15, 0.15)}),
+    "default": Row(),
+    "pooled gates": Row({"gates_at": "pool"}),
+    "stretched gates": Row({"form": "stretched"}),
+    "continuous gates": Row({"form": "continuous"}),
+    "subword gates": Row({"unit": "subword"}),
+    "attention, mean": Row({"attention": "mean"}),
+    "attention, layer 1": Row({"attention": 1}),
+    "attention, layer 4": Row({"attention": 4}),
+    "low-pass .1": Row(_filter("low", 0.1)),
+    "low-pass .5": Row(_filter("low", 0.5)),
+    "high-pass .1": Row(_filter("high", 0.1)),
+    "high-pass .5": Row(_filter("high", 0.5)),
+    "band-pass .1-.5": Row(_filter("band", 0.1, 0.5)),
+    "align 2": Row({"dual": _align(2)}),
+    "align 3": Row({"dual": _align(3)}),
+    "repel 2": Row({"dual": _repel(None, 0.15)}),
+    "repel 3": Row({"dual": _repel(None, 0.15, 0.15)}),
     "repel 3, more contrast": Row(
-        "dual", {"dual": _repel(None, 0.15, 0.15), "contrast": 0.3, "contrast_share": 0.2}
+        {"dual": _repel(None, 0.15, 0.15), "contrast": 0.3, "contrast_share": 0.2}
     ),
     "repel 3, no prior": Row(
-        "dual",
-        {**_ALONE, "contrast_share": 0.2, "dual": _repel(0.12, 0.12, 0.12)},
+        {**_CONTRAST_ONLY, "contrast_share": 0.2, "dual": _repel(0.12, 0.12, 0.12)},
         _NO_PRIOR,
     ),
-    "no contrast": Row("objective", {"contrast": 0.0}),
-    "more contrast": Row("objective", {"contrast_share": 0.5}),
-    "target rate .12": Row("objective", {"target_rate": 0.12}),
-    "no prior": Row("objective", _ALONE, _NO_PRIOR),
-    "no prior, pooled gates": Row("objective", {**_ALONE, "gates_at": "pool"}, _NO_PRIOR),
-    "align 2, attention": Row("together", {"dual": _align(2), "attention": "mean"}),
-    "align 2, subword gates": Row("together", {"dual": _align(2), "unit": "subword"}),
-    "subword gates, attention": Row("together", {"unit": "subword", "attention": "mean"}),
+    "no contrast": Row({"contrast": 0.0}),
+    "more contrast": Row({"contrast_share": 0.5}),
+    "target rate .12": Row({"target_rate": 0.12}),
+    "no prior": Row(_CONTRAST_ONLY, _NO_PRIOR),
+    "no prior, pooled gates": Row({**_CONTRAST_ONLY, "gates_at": "pool"}, _NO_PRIOR),
+    "align 2, attention": Row({"dual": _align(2), "attention": "mean"}),
+    "align 2, subword gates": Row({"dual": _align(2), "unit": "subword"}),
+    "subword gates, attention": Row({"unit": "subword", "attention": "mean"}),
 }
 
 

@@ -1,4 +1,4 @@
-"""The section of docs/results.md on switches and baselines, from the JSON of their benchmark."""
+"""The section of docs/results.md on variants and baselines, from the results of their benchmark."""
 
 import json
 from typing import Any
@@ -8,19 +8,19 @@ from benchmarks.variants.results import CASES, RESULTS, SPAN, WORD, RowResults, 
 from benchmarks.variants.rows import BASELINES, ROWS
 
 TITLES = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
-SPEECH = RESULTS / "parts-of-speech.json"
+PARTS_OF_SPEECH = RESULTS / "parts-of-speech.json"
 
 
 def section() -> str:
-    """Markdown; says what was not measured."""
-    parts = ["## What each switch is worth", _introduction(), *_split_parts("tune"), *_pictures()]
+    """Return the section as Markdown, including what was not measured."""
+    parts = ["## Effect of each variant", _introduction(), *_split_parts("tune"), *_pictures()]
     if results_of("report"):
-        parts += ["### The same on the report splits", *_split_parts("report")]
+        parts += ["### Report splits", *_split_parts("report")]
     return "\n\n".join([*parts, *_dual_parts()]) + "\n"
 
 
 def verdict(row: RowResults, default: RowResults) -> str:
-    """Whether the row helps by more than the range between seeds of either."""
+    """Return the gain over the default and whether it exceeds the range between seeds."""
     ours, theirs = row.overall(SPAN), default.overall(SPAN)
     gain = ours.mean - theirs.mean
     if abs(gain) <= max(ours.range, theirs.range):
@@ -30,12 +30,13 @@ def verdict(row: RowResults, default: RowResults) -> str:
 
 def _introduction() -> str:
     return (
-        "Every row changes one thing of the default, or a few together "
-        "([choosing options](options.md) says what each means), and is trained on the same third "
-        "of the raw English text, blocks of a hundred sentences. Figures are means over the "
-        "sets; ± is half the range between seeds. A row "
-        "*helps* or *hurts* if its mean span F1, over sets and both cases, differs from the "
-        "default's by more than the larger range between seeds; else there is *no difference*."
+        "`make bench-variants`. Every row changes one or a few options of the default "
+        "([choosing options](options.md) explains them). All rows are trained on the same third "
+        "of the raw English text (every third block of a hundred sentences) and evaluated on the "
+        "tune splits. Figures are means over the sets; ± is half the range between seeds. A row "
+        "*helps* or *hurts* if its mean span F1 over sets and both cases differs from that of the "
+        "default by more than the larger of the two ranges between seeds; otherwise there is *no "
+        "difference*."
     )
 
 
@@ -49,17 +50,17 @@ def _split_parts(split: str) -> list[str]:
         parts.append(f"Not measured: {'; '.join(missing)}.")
     few = {row.seeds[0]["sentences"] for row in rows.values() if "sentences" in row.seeds[0]}
     if few:
-        parts.append(f"Peers read the first {max(few)} sentences of each set.")
+        parts.append(f"spaCy, YAKE and KeyBERT: first {max(few)} sentences of each set.")
     parts.append(_best(rows))
     return parts
 
 
 def _pictures() -> list[str]:
-    """Those that `benchmarks.variants.plots` drew."""
+    """Return links to the plots of `benchmarks.variants.plots`."""
     drawn = {
-        "variants-bars": "Span F1 of every row, a dot for each seed",
-        "variants-curves": "Precision over recall of words",
-        "variants-example": "The gates of a sentence, by each selector",
+        "variants-bars": "Span F1 of every row, one dot per seed",
+        "variants-curves": "Word precision over recall",
+        "variants-example": "The gates of a sentence for each selector",
     }
     return [
         f"![{title}](pictures/{name}.svg)"
@@ -70,7 +71,7 @@ def _pictures() -> list[str]:
 
 def _table(rows: dict[str, RowResults]) -> str:
     lines = [
-        "| | word AP | span F1 | lower-cased | against the default | fit, s | GPU, GB |",
+        "| | word AP | span F1 | lower-cased | difference to the default | fit, s | GPU, GB |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, row in rows.items():
@@ -89,7 +90,7 @@ def _table(rows: dict[str, RowResults]) -> str:
 def _by_set(rows: dict[str, RowResults]) -> list[str]:
     sets = list(rows["default"].seeds[0]["sets"])
     lines = [
-        "| span F1, as given / lower-cased | " + " | ".join(TITLES[name] for name in sets) + " |",
+        "| span F1, cased / lower-cased | " + " | ".join(TITLES[name] for name in sets) + " |",
         "|---" * (len(sets) + 1) + "|",
     ]
     for name, row in rows.items():
@@ -106,7 +107,7 @@ def _by_set(rows: dict[str, RowResults]) -> list[str]:
 def _best(rows: dict[str, RowResults]) -> str:
     best = max((row for name, row in rows.items() if name in ROWS), key=_overall)
     if best.row == "default":
-        return "No row is above the default."
+        return "No row is better than the default."
     return f"The best row is *{best.row}* ({verdict(best, rows['default'])})."
 
 
@@ -115,21 +116,21 @@ def _overall(row: RowResults) -> float:
 
 
 def _dual_parts() -> list[str]:
-    """What the selectors of dual models learned."""
+    """Return what the selectors of dual models learn."""
     rows = {name: row for name, row in results_of("tune").items() if "selector_aps" in row.seeds[0]}
     dual = {name: row for name, row in rows.items() if _selectors(row) > 1}
     if not dual:
         return ["### What dual selectors learn", "Not measured."]
     parts = ["### What dual selectors learn", _chosen(dual)]
-    if SPEECH.is_file():
-        parts.append(_speech_table(json.loads(SPEECH.read_text(encoding="utf-8"))))
+    if PARTS_OF_SPEECH.is_file():
+        parts.append(_part_of_speech_table(json.loads(PARTS_OF_SPEECH.read_text(encoding="utf-8"))))
     else:
         parts.append("Parts of speech: not measured.")
     return parts
 
 
 def _chosen(dual: dict[str, RowResults]) -> str:
-    """How often the selector chosen without labels is the one that labels would choose."""
+    """Return how often the selector chosen without labels is the best one according to labels."""
     right = total = 0
     for row in dual.values():
         for seed in row.seeds:
@@ -137,30 +138,30 @@ def _chosen(dual: dict[str, RowResults]) -> str:
                 total += 1
                 right += aps[seed["entity"]] >= max(aps) - 0.005
     return (
-        "The selector that finds entities is chosen by its agreement with the prior, without "
-        f"labels. Over rows, seeds and sets, its gates have the best word AP (or are within "
-        f".005 of it) in {right} of {total} cases."
+        "The selector for entities is chosen without labels, by its agreement with the prior. "
+        f"Over rows, seeds and sets, its gates have the best word AP of all selectors, or are "
+        f"within .005 of it, in {right} of {total} cases."
     )
 
 
-def _speech_table(speech: dict[str, Any]) -> str:
+def _part_of_speech_table(speech: dict[str, Any]) -> str:
     tags = speech["tags"]
     lines = [
-        "Parts of speech among the words that each selector opens (P > ½), on the tune splits, "
-        f"by {speech['tagger']}:",
+        "Parts of speech of the words that each selector opens (P > ½) on the tune splits, "
+        f"tagged by {speech['tagger']}:",
         "",
-        "| | words opened | " + " | ".join(tags) + " | most often |",
+        "| | words opened | " + " | ".join(tags) + " | most frequent |",
         "|---" * (len(tags) + 3) + "|",
         "| all words | 100 % | "
         + " | ".join(_percent(speech["all"][tag]) for tag in tags)
         + " | |",
     ]
     for each in speech["selectors"]:
-        shares = " | ".join(_percent(each["shares"][tag]) for tag in tags)
-        mark = ", entities" if each["entity"] else ""
+        fractions = " | ".join(_percent(each["shares"][tag]) for tag in tags)
+        role = ", entities" if each["entity"] else ""
         lines.append(
-            f"| {each['row']}, selector {each['selector']}{mark} | {_percent(each['opened'])} | "
-            f"{shares} | {', '.join(each['words'])} |"
+            f"| {each['row']}, selector {each['selector']}{role} | {_percent(each['opened'])} | "
+            f"{fractions} | {', '.join(each['words'])} |"
         )
     return "\n".join(lines)
 
@@ -179,8 +180,8 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.0f} %"
 
 
 if __name__ == "__main__":

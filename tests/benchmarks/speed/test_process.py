@@ -1,18 +1,18 @@
-"""What is measured of a process is what it holds."""
+"""The measured memory of a process is the memory that it uses."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.speed.process import held
+from benchmarks.speed.process import memory_use
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux alone")
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 
-# Holds 30 MB of its own, then maps a file of 20 MB and reads it; says so, and waits.
-_HOLDER = """
+# Allocates 30 MB and maps a file of 20 MB.
+_ALLOCATE = """
 import mmap, sys
-own = bytearray(b"x") * 30_000_000
+private = bytearray(b"x") * 30_000_000
 with open(sys.argv[1], "rb") as file:
     mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 assert mapped.find(b"x") == -1
@@ -25,7 +25,7 @@ with subprocess.Popen([sys.executable, "-c", *sys.argv[1:]], stdin=0):
 """
 
 
-def started(*command):
+def start(*command):
     return subprocess.Popen(
         [sys.executable, "-c", *command],
         stdin=subprocess.PIPE,
@@ -41,20 +41,20 @@ def file(tmp_path):
     return str(path)
 
 
-@pytest.mark.parametrize("before", [(), (_PARENT,)], ids=["alone", "as a child"])
-def test_own_memory_and_mapped_pages_are_told_apart(file, before):
-    found = []
-    for script in ("import sys", _HOLDER):
-        with started(*before, f"{script}\n{_READY}", file) as process:
+@pytest.mark.parametrize("parent", [(), (_PARENT,)], ids=["alone", "as a child"])
+def test_private_memory_and_mapped_pages_are_measured_separately(file, parent):
+    measured = []
+    for script in ("import sys", _ALLOCATE):
+        with start(*parent, f"{script}\n{_READY}", file) as process:
             assert process.stdout.readline() == "ready\n"
-            found.append(held(process.pid))
+            measured.append(memory_use(process.pid))
             process.stdin.close()
-    without, holding = found
-    assert holding.own - without.own == pytest.approx(0.030, abs=0.003)
-    assert holding.mapped - without.mapped == pytest.approx(0.020, abs=0.003)
+    before_allocating, after = measured
+    assert after.private - before_allocating.private == pytest.approx(0.030, abs=0.003)
+    assert after.mapped - before_allocating.mapped == pytest.approx(0.020, abs=0.003)
 
 
-def test_a_process_that_has_ended_holds_nothing():
-    process = started("pass")
+def test_a_process_that_has_ended_uses_no_memory():
+    process = start("pass")
     process.communicate()
-    assert held(process.pid) == (0.0, 0.0)
+    assert memory_use(process.pid) == (0.0, 0.0)
