@@ -1,6 +1,7 @@
 """Tables of the experiments on the characters of Shakespeare."""
 
 from collections.abc import Mapping
+from functools import partial
 from statistics import mean
 
 from benchmarks.lm.experiments import SHAKESPEARE
@@ -100,19 +101,25 @@ def roles_table(seeds: Seeds | None) -> str:
         return f"Gradients by role: {MISSING}."
     groups = [(1, 10), (11, 20), (21, 30), (31, 40), (41, 65)]
     lines = [
-        [title, *(spread(seeds, partial(role_fraction, role=role, ranks=ranks), 2) for ranks in groups)]
+        [
+            title,
+            *(
+                spread(seeds, partial(role_fraction, role=role, first=first, last=last), 2)
+                for first, last in groups
+            ),
+        ]
         for role, title in ROLES.items()
     ]
-    heavier = all(
+    is_largest = all(
         role_fraction(each, "other", 41, 65) > role_fraction(each, other, 41, 65)
         for each in seeds.values()
         for other in ("input", "target")
     )
-    verdict = "does" if heavier else "does not"
+    verb = "is larger" if is_largest else "is not larger"
     return (
         table(
             ["fraction of gradient norms, standard", *(f"ranks {a}–{b}" for a, b in groups)], lines
         )
-        + f"\n\nFor ranks 41–65, the fraction of role 2.2 {verdict} exceed that of each other role in "
+        + f"\n\nFor ranks 41–65, the fraction of role 2.2 {verb} than that of each other role in "
         "every seed."
     )

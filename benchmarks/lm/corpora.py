@@ -1,6 +1,7 @@
 """The texts of the language-model benchmarks as token ids, split into train, validation and test.
 
-They are cached in a folder, which several processes share and which can be copied to other machines.
+They are cached in a folder, which several processes share and which can be copied to other
+machines.
 """
 
 import json

@@ -19,8 +19,8 @@ tokens; rank 1 is the most frequent token.
 ### Tiny Shakespeare
 
 Characters, 6 layers × 384, context 256, batch size 64, 2000 steps, tied weights. Dropout and label
-smoothing were chosen by the validation loss of seed 0; the best pair was run with all seeds, without
-and with a margin.
+smoothing were chosen by the validation loss of seed 0; the best pair was run with all seeds,
+without and with a margin.
 
 {shakespeare}
 
@@ -41,12 +41,13 @@ batch size 12, 8000 steps; that is 6.1 million characters, 123,000 of them in th
 Validation and test texts are the same in both languages, each with its own best temperature.
 Published rows are from *Stop Jostling* (LoResLM 2025), one seed each, on both parts together.
 "Separated embeddings" there means that the embedding of each token is a parameter of its own. AdamW
-updates each number independently, so this changes nothing by itself (a test shows it). The embeddings
-could differ by escaping weight decay, which is often not applied to one-dimensional parameters; but
-in that work they decay as well: its training logs count 147 decayed tensors, 130 of them embeddings
-of tokens. What remains is a different stream of random numbers. "No decay" here means no weight decay
-on token embeddings and nothing else. Rows with one seed are candidates; the one with the best
-validation result on the small language within the limit of the big one has three seeds.
+updates each number independently, so this changes nothing by itself (a test shows it). The
+embeddings could differ by escaping weight decay, which is often not applied to one-dimensional
+parameters; but in that work they decay as well: its training logs count 147 decayed tensors, 130 of
+them embeddings of tokens. What remains is a different stream of random numbers. "No decay" here
+means no weight decay on token embeddings and nothing else. Rows with one seed are candidates; the
+one with the best validation result on the small language within the limit of the big one has three
+seeds.
 
 {two_languages}
 
@@ -64,8 +65,8 @@ are best before the last; rows with dropout 0.2 have 2500 steps and are best at 
 ### Output layers
 
 English as words, the 20,000 most frequent ones; 4 layers × 256, context 64, untied unless stated
-otherwise, batch size 128, 800 steps. Perplexity is measured under the normalised distribution of each
-layer. Tokens per second are for whole training steps on an otherwise idle machine.
+otherwise, batch size 128, 800 steps. Perplexity is measured under the normalised distribution of
+each layer. Tokens per second are for whole training steps on an otherwise idle machine.
 
 {output_layers}
 

@@ -57,8 +57,8 @@ def run(machine: Machine, *, quick: bool, folder: Path, only: Collection[str] = 
 def training_loop(machine: Machine, quick: bool) -> Result:
     """Return tokens per second of a minimal loop, of `train`, and of `train` with diagnostics.
 
-    Each turn is one evaluation interval and includes one evaluation. The minimal loop has its batches
-    on the device; it also clips gradients, because that is part of the recipe.
+    Each turn is one evaluation interval and includes one evaluation. The minimal loop has its
+    batches on the device; it also clips gradients, because that is part of the recipe.
     """
     on_gpu = machine.device.startswith("cuda")
     row = (SHAKESPEARE if on_gpu else SHAKESPEARE_CPU).rows["standard"]

@@ -47,14 +47,14 @@ def _synthetic(rows: dict[str, Seeds]) -> list[str]:
     own = {name: seeds for name, seeds in rows.items() if name.startswith("synthetic")}
     parts = [
         "### Synthetic task with an exact gold rationale",
-        "`make bench-rationales`. Each text has a colour and an animal among random everyday words. "
-        "These two of about 17 words together determine one of four labels; all other words are "
-        "uninformative. 800 training texts, 200 test texts, three seeds of texts, classifier and "
-        "gates; ± is half the range of seeds. *Joint* rows continue to train the classifier; all "
-        "others explain a frozen classifier of whole texts. The gradient columns are measured before "
-        "the first step, on 16 texts: the variance of the task gradient with respect to the weights "
-        "of the gates, its squared norm (signal), and their ratio, which is the number of samples to "
-        "average until noise and signal are equal.",
+        "`make bench-rationales`. Each text has a colour and an animal among random everyday "
+        "words. These two of about 17 words together determine one of four labels; all other "
+        "words are uninformative. 800 training texts, 200 test texts, three seeds of texts, "
+        "classifier and gates; ± is half the range of seeds. *Joint* rows continue to train the "
+        "classifier; all others explain a frozen classifier of whole texts. The gradient columns "
+        "are measured before the first step, on 16 texts: the variance of the task gradient with "
+        "respect to the weights of the gates, its squared norm (signal), and their ratio, which "
+        "is the number of samples to average until noise and signal are equal.",
     ]
     if not own:
         return [*parts, "Not measured."]
@@ -87,8 +87,8 @@ def _rivals_of(seeds: Seeds | None) -> list[str]:
     if not seeds:
         return []
     figures = [
-        f"{_RIVALS.get(name, name)} {_figure(seeds, name, 'accuracy_from_rationale')} with only the "
-        f"selected words, {_figure(seeds, name, 'accuracy_without')} without them"
+        f"{_RIVALS.get(name, name)} {_figure(seeds, name, 'accuracy_from_rationale')} with only "
+        f"the selected words, {_figure(seeds, name, 'accuracy_without')} without them"
         for name in seeds[0]["figures"]
         if name != "rationale"
     ]
@@ -100,19 +100,20 @@ def _sources(rows: dict[str, Seeds]) -> list[str]:
     parts = [
         "### Source of a sentence",
         "5,600 sentences of 8 to 24 words, the same number from web pages, an encyclopedia, "
-        "speeches and a novel; the 800 test sentences are from the last seventh of each source. One "
-        "classifier of whole texts, three seeds of gates; joint rows continue to train it. "
+        "speeches and a novel; the 800 test sentences are from the last seventh of each source. "
+        "One classifier of whole texts, three seeds of gates; joint rows continue to train it. "
         "Sufficiency: how much the probability of the prediction falls with only the rationale "
-        "(lower is better). Comprehensiveness: how much it falls without the rationale (higher is "
-        "better). The rows with a dash choose the same number of words in every text differently: "
-        "at random, by the largest gradient × input, or by integrated gradients (8 points), which "
-        "run the classifier eight times per text and use its prediction; gates run once and do not.",
+        "(lower is better). Comprehensiveness: how much it falls without the rationale (higher "
+        "is better). The rows with a dash choose the same number of words in every text "
+        "differently: at random, by the largest gradient × input, or by integrated gradients (8 "
+        "points), which run the classifier eight times per text and use its prediction; gates "
+        "run once and do not.",
     ]
     if not own:
         return [*parts, "Not measured."]
     lines = [
-        "| | words selected | accuracy: whole text | rationale only | without rationale | sufficiency "
-        "| comprehensiveness | s |",
+        "| | words selected | accuracy: whole text | rationale only | without rationale "
+        "| sufficiency | comprehensiveness | s |",
         "|---" * 8 + "|",
     ]
     for name, seeds in own.items():

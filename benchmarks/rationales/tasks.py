@@ -48,8 +48,8 @@ class Task:
 def synthetic(seed: int, *, train: int = 800, test: int = 200) -> Task:
     """Return texts of random everyday words with a colour and an animal, which determine the label.
 
-    The labels are combinations of warm or cold and bird or fish, so both words are needed. All other
-    words are uninformative, so the gold rationale is exact: two words of about 17.
+    The labels are combinations of warm or cold and bird or fish, so both words are needed. All
+    other words are uninformative, so the gold rationale is exact: two words of about 17.
     """
     draw = random.Random(seed)
     texts, labels, gold = [], [], []

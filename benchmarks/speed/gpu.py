@@ -1,10 +1,10 @@
 """Measure `find` on a GPU: each step alone, all steps in one process, and in several processes.
 
     python -m benchmarks.speed.gpu                                three minutes
-    python -m benchmarks.speed.gpu --model FOLDER --workers 4 8   another model, other numbers of processes
+    python -m benchmarks.speed.gpu --model FOLDER --workers 4 8   other model and processes
 
-Words per second of wall-clock time on raw text. For the encoder alone the batches are already on the
-GPU. Without a GPU everything is measured on the CPU.
+Words per second of wall-clock time on raw text. For the encoder alone the batches are already on
+the GPU. Without a GPU everything is measured on the CPU.
 """
 
 import argparse

@@ -83,7 +83,7 @@ def exact(sample: Sample) -> Row:
 
 
 def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: Sentences) -> float:
-    """Return the speed of the finder relative to its encoder alone, best of ten alternating runs."""
+    """Return the speed relative to the encoder alone, best of ten alternating runs."""
 
     def seconds(work: Callable[[Sentences], object]) -> float:
         started = time.process_time()

@@ -84,8 +84,8 @@ def _words() -> list[str]:
         parts.append(
             "In alternating runs, best of ten, the built-in model has "
             f"{rows['default']['of_bare_encoder']:.1%} of the speed of its encoder alone, and "
-            f"{rows['default']['of_word_vectors']:.1%} of the speed of its encoder when that returns "
-            "word vectors directly, as in `find`."
+            f"{rows['default']['of_word_vectors']:.1%} of the speed of its encoder when that "
+            "returns word vectors directly, as in `find`."
         )
     return [*parts, *([f"Not measured: {missing}."] if missing else [])]
 

@@ -1,4 +1,4 @@
-"""Figures of one row of the variant benchmark: words, spans, a precision-recall curve, an example."""
+"""Figures of one row of the variant benchmark: word and span scores, a curve, an example."""
 
 from collections.abc import Sequence
 
@@ -66,7 +66,7 @@ def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
 
 
 def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[float]:
-    """Return the word AP of each selector's gates, to judge the unsupervised choice of a selector."""
+    """Return the word AP of each selector's gates, to judge the choice made without labels."""
     aps = []
     for head in finder.model.heads:
         selector = head.selector.to(finder.encoder.device)
