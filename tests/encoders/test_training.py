@@ -7,7 +7,13 @@ import torch
 
 from thresher.encoders import training
 from thresher.encoders.language_model import LanguageModelEncoder
-from thresher.encoders.training import MIN_WORDS, SIZES, sentences_to_text, train_encoder
+from thresher.encoders.training import (
+    MIN_WORDS,
+    SIZES,
+    sentences_to_text,
+    train_and_save_encoder,
+    train_encoder,
+)
 from thresher.errors import InputError
 from thresher.text.sentences import segment
 
@@ -47,3 +53,39 @@ def test_too_little_text_is_rejected_with_the_minimum():
 def test_an_unknown_size_is_rejected_with_the_choices(quick):
     with pytest.raises(InputError, match="unknown `size` 'huge'; choose from small"):
         train_encoder(SENTENCES * 60, size="huge")
+
+
+def test_an_encoder_is_trained_saved_and_loaded(quick, tmp_path):
+    folder = tmp_path / "encoder"
+    encoder = train_and_save_encoder(SENTENCES * 60, folder, layer=1, device="cpu")
+    assert (encoder.name, encoder.layer) == (str(folder), 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
+    with pytest.raises(InputError, match="already contains a model"):
+        train_and_save_encoder(SENTENCES * 60, folder, device="cpu")
+
+
+def test_a_complete_encoder_is_loaded_when_resuming(quick, tmp_path, monkeypatch):
+    encoder = train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu")
+    monkeypatch.setattr(training, "train_encoder", None)  # must not be called again
+    again = train_and_save_encoder([], tmp_path / "encoder", device="cpu", resume=True)
+    batch = encoder.batch(SENTENCES)
+    assert torch.equal(again.encode(batch), encoder.encode(batch))
+
+
+def test_a_stopped_training_continues_to_the_same_encoder(quick, tmp_path):
+    def stop(progress):
+        if 0 < progress.step < progress.steps:
+            raise KeyboardInterrupt
+
+    whole = train_and_save_encoder(SENTENCES * 60, tmp_path / "whole", device="cpu")
+    with pytest.raises(KeyboardInterrupt):
+        train_and_save_encoder(SENTENCES * 60, tmp_path / "two", device="cpu", on_progress=stop)
+    assert not (tmp_path / "two").exists()
+    again = train_and_save_encoder(SENTENCES * 60, tmp_path / "two", device="cpu", resume=True)
+    batch = whole.batch(SENTENCES)
+    assert torch.equal(again.encode(batch), whole.encode(batch))
+
+
+def test_a_layer_that_the_encoder_will_not_have_is_rejected_before_training(tmp_path):
+    with pytest.raises(InputError, match="`layer` must be between 1 and 4, got 5"):
+        train_and_save_encoder(SENTENCES, tmp_path / "encoder", layer=5, device="cpu")

@@ -8,6 +8,8 @@ import torch
 
 from thresher.deprecation import renamed_arguments
 from thresher.encoders.choices import EncoderSize
+from thresher.encoders.language_model import LanguageModelEncoder
+from thresher.encoders.loading import choose_device
 from thresher.errors import InputError
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.losses.margin import Margin
@@ -16,7 +18,9 @@ from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingProgress
 from thresher.lm.transformer import Shape
-from thresher.validation import require_choice
+from thresher.model_folder import CONFIG
+from thresher.validation import require, require_choice
+from thresher.work_folder import check_output_folder, work_folder
 
 MIN_WORDS = 10_000  # with fewer words, the hidden states are not useful
 
@@ -86,6 +90,57 @@ def train_encoder(
         resume=resume,
         on_progress=on_progress,
     )
+
+
+def train_and_save_encoder(
+    sentences: Sequence[Sequence[str]],
+    folder: str | Path,
+    *,
+    size: str | None = None,
+    layer: int | None = None,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    force: bool = False,
+    resume: bool = False,
+    on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
+) -> LanguageModelEncoder:
+    """Train an encoder, save it and return it, as `thresher fit --train-encoder` does.
+
+    sentences: sequences of words
+    size: an `EncoderSize`; by default large on a GPU and small on a CPU
+    layer: the layer whose hidden states are used; by default two thirds of the way up
+    device: by default a GPU if there is one
+    force: replace a model that is already in the folder
+    resume: load the encoder if it is complete; otherwise continue a training that was stopped
+    """
+    folder, device = Path(folder), choose_device(device)
+    if not (resume and (folder / CONFIG).is_file()):
+        check_layer(layer, size=size, device=device)
+        check_output_folder(folder, force=force)
+        with work_folder(folder, resume=resume) as work_dir:
+            trained = train_encoder(
+                sentences,
+                size=choose_size(size, device),
+                seed=seed,
+                device=device,
+                work_dir=work_dir,
+                resume=resume,
+                on_progress=on_progress,
+            )
+            trained.write(folder)
+    return LanguageModelEncoder.load(folder, layer=layer, device=device)
+
+
+def choose_size(size: str | None, device: torch.device | str) -> str:
+    """Return the given size; without one, large on a GPU and small on a CPU."""
+    default = EncoderSize.LARGE if torch.device(device).type == "cuda" else EncoderSize.SMALL
+    return size or default
+
+
+def check_layer(layer: int | None, *, size: str | None, device: torch.device | str) -> None:
+    """Raise InputError if an encoder of this size will not have that layer."""
+    layers = SIZES[choose_size(size, device)].shape.layers
+    require(layer is None or 1 <= layer <= layers, "layer", layer, f"between 1 and {layers}")
 
 
 def sentences_to_text(sentences: Sequence[Sequence[str]]) -> str:

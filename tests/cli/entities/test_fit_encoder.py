@@ -129,7 +129,7 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
         (["--train-encoder"], "too few to train an encoder on; give at least 10,000"),
         (
             ["--train-encoder", "--layer", "5"],
-            "--layer must be from 1 to 4 for an encoder of this size, got 5",
+            "--layer must be between 1 and 4, got 5",
         ),
     ],
 )
