@@ -1,0 +1,79 @@
+"""Library errors name Python arguments; the command line shows its flags instead."""
+
+import pytest
+import typer
+
+from thresher.cli import app as app_module
+from thresher.cli.errors import exit_status, with_flags
+from thresher.errors import InputError, TrainingError, WorkerError
+
+
+def test_known_arguments_become_flags_and_others_stay():
+    flags = {"target_rate": "--target-rate", "sources": "SOURCES"}
+    message = "`target_rate` of `sources` must be below `cutoff`"
+    assert with_flags(message, flags) == "--target-rate of SOURCES must be below `cutoff`"
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Make `thresher find` raise an error when it loads the model."""
+
+    def fail_with(error):
+        def load(*_, **__):
+            raise error
+
+        monkeypatch.setattr("thresher.bulk.finder_choice.ModelChoice.load", load)
+
+    return fail_with
+
+
+@pytest.mark.parametrize("kind", [InputError, TrainingError, WorkerError])
+def test_an_error_of_the_library_is_one_line_with_flags(run, tmp_path, failing, kind):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Magda left.", encoding="utf-8")
+    failing(kind("try fewer `workers`, another `from`\nor other `sources`"))
+    result = run("find", notes)
+    assert (result.status, result.out) == (1, "")
+    assert result.complaint == "try fewer --workers, another --from or other SOURCES"
+
+
+def test_an_option_is_found_by_the_name_of_the_library_argument(run, tmp_path):
+    """--divergence-cap is the argument `cap` of DualModels, --share is `expected_rate`."""
+    command = ["fit", tmp_path, "-o", tmp_path / "m", "--selectors", 2, "--relation", "align"]
+    result = run(*command, "--divergence-cap", 1)
+    assert "no text in folder" in result.complaint
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Magda left.", encoding="utf-8")
+    result = run(*command, "--divergence-cap", 1)
+    assert result.complaint == "--divergence-cap is only used with --relation repel"
+
+
+def test_flags_are_those_of_the_running_subcommand(run, tmp_path):
+    result = run("lm", "eval", tmp_path, "--from", "text")
+    assert result.complaint == "--from is the format of SOURCES; give at least one source"
+
+
+def test_a_worker_error_is_not_taken_for_a_wrong_device(run, tmp_path, failing):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("Magda left.", encoding="utf-8")
+    failing(WorkerError("a worker died"))
+    assert run("find", notes, "--device", "cpu").complaint == "a worker died"
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(typer.Exit(3), 3), (KeyboardInterrupt(), 130), (InputError("x"), 1), (OSError(2, "x"), 1)],
+)
+def test_exit_statuses(error, status):
+    assert exit_status(error) == status
+
+
+def test_every_option_has_a_help_and_every_command_a_description():
+    def check(command, path):
+        assert command.help, path
+        for parameter in command.params:
+            assert getattr(parameter, "help", None), (path, parameter.name)
+        for name, subcommand in getattr(command, "commands", {}).items():
+            check(subcommand, f"{path} {name}")
+
+    check(app_module.get_command(app_module.app), "thresher")
