@@ -8,7 +8,7 @@ written in Python, too, and slower.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from operator import add, le
@@ -102,15 +102,18 @@ class Sentence:
 
 def segment(text: str) -> list[Sentence]:
     """Split a text into sentences; every character but white space is in exactly one word."""
-    sentences: list[Sentence] = []
+    return list(iter_sentences(text))
+
+
+def iter_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a long text, which `segment` returns, one by one."""
     for passage in split_passages(text):
         for start, end in sentence_spans(text, *passage):
             texts = _split_words(text[start:end])
             starts = _word_offsets(text, start, texts)
             for i in range(0, len(texts), MAX_SENTENCE_WORDS):
                 cut = slice(i, i + MAX_SENTENCE_WORDS)
-                sentences.append(Sentence(texts[cut], starts[cut]))
-    return sentences
+                yield Sentence(texts[cut], starts[cut])
 
 
 def _split_words(sentence: str) -> tuple[str, ...]:

@@ -109,7 +109,9 @@ def plot_loss_curves(models: Mapping[str, TrainedLanguageModel]) -> "Figure | No
             if rows:
                 steps, losses = ([row[key] for row in rows] for key in ("step", group))
                 axes.plot(steps, losses, "o-", markersize=3, label=name)
-        axes.set(title=f"Tokens of {group}", xlabel="step", ylabel="validation loss (nats)")
+        axes.set(
+            title=f"Tokens of frequency {group}", xlabel="step", ylabel="validation loss (nats)"
+        )
     panels[0].legend()
     return figure
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.tokens.text_range import TextRange
-from thresher.text.sentences import segment
+from thresher.text.sentences import iter_sentences
 
 Ids = NDArray[np.int64]
 
@@ -54,7 +54,8 @@ class Tokenizer(Protocol):
 
 def split_words(text: str) -> Iterator[str]:
     """Yield the words of all sentences of a text."""
-    return (replace_surrogates(word) for sentence in segment(text) for word in sentence.texts)
+    for sentence in iter_sentences(text):
+        yield from map(replace_surrogates, sentence.texts)
 
 
 def replace_surrogates(text: str) -> str:

@@ -11,7 +11,7 @@ from thresher.lm.tokens.byte_pairs import BytePairTokenizer, train_bpe
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Ids, replace_surrogates, split_words
 from thresher.text.romanization import has_mixed_scripts, romanize
-from thresher.text.sentences import segment
+from thresher.text.sentences import iter_sentences
 
 _MAX_CACHED_WORDS = 1 << 18
 
@@ -53,7 +53,7 @@ class WordPairTokenizer(BytePairTokenizer):
         The text is segmented as a whole, because line wrapping is detected over all paragraphs.
         """
         line_end = self.line_end
-        for sentence in segment(str(text)):
+        for sentence in iter_sentences(str(text)):
             ids = [token for word in self.encode_words(sentence.texts) for token in word]
             yield np.array([*ids, line_end], dtype=np.int64)
 

@@ -8,7 +8,7 @@ import torch
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.losses.kernels.row_groups import row_groups
-from thresher.lm.losses.kernels.token_counts import TokenRanges, token_counts
+from thresher.lm.losses.kernels.token_counts import TokenRanges, survivor_counts
 from thresher.lm.losses.options import LogitScaling
 
 PLAN = Plan(columns=16, recorded_fraction=2.0, light_fraction=0.25, dense_multiple=1)
@@ -34,7 +34,7 @@ def recorded(dtype):
 def test_tokens_are_counted_in_the_marked_rows_alone(dtype):
     record, alive = recorded(dtype)
     marked = record.kept & (torch.arange(POSITIONS) % 3 > 0)
-    counts = token_counts(record, marked, VOCABULARY, PLAN)
+    counts = survivor_counts(record, marked, VOCABULARY, PLAN)
     assert torch.equal(counts.long(), (alive & marked[:, None]).sum(0))
     assert counts.any()
 

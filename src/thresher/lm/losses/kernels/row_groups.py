@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.recording import Layer, Record
-from thresher.lm.losses.kernels.token_counts import TokenRanges, token_counts
+from thresher.lm.losses.kernels.token_counts import TokenRanges, survivor_counts
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def row_groups(record: Record, scale: Tensor, vocabulary: int, plan: Plan) -> Ro
     dense = dense.minimum((survivors > 0).sum())
     light = torch.empty_like(full).index_copy_(0, order, rows >= dense)
     offsets = functional.pad((survivors * light)[order].cumsum(0), (1, 0))
-    counts = token_counts(record, light, vocabulary, plan)
+    counts = survivor_counts(record, light, vocabulary, plan)
     popular = (counts > plan.light_fraction * light.sum()).sum()
     tokens = TokenRanges.from_counts(counts)
     on_device = full.sum(), dense, offsets[-1], popular, scale

@@ -43,7 +43,7 @@ class TokenRanges:
         return cls(owner, end - counts[owner], end, rank)
 
 
-def token_counts(record: Record, rows: Tensor, vocabulary: int, plan: Plan) -> Tensor:
+def survivor_counts(record: Record, rows: Tensor, vocabulary: int, plan: Plan) -> Tensor:
     """Return in how many of the given recorded rows each token survives: (vocabulary,), int32.
 
     rows: (positions,), bool
