@@ -62,24 +62,24 @@ def test_one_feature_gives_its_items_their_rate_and_the_others_a_half():
     assert solution.weights == pytest.approx({"capital": math.log(0.85 / 0.15)})
 
 
-def test_an_overall_rate_alone_is_everyones():
+def test_an_overall_rate_alone_is_the_rate_of_every_item():
     solution = maximum_entropy(torch.zeros(5, 0), {}, overall=0.12)
     assert solution.probability.tolist() == pytest.approx([0.12] * 5)
 
 
-def test_what_a_feature_takes_from_the_overall_rate_the_others_share():
+def test_the_overall_rate_includes_the_items_with_a_feature():
     features = {"capital": items(10, 0, 1)}
     solution = maximum_entropy(features, {"capital": 0.75}, overall=0.3)
     assert solution.probability.tolist() == pytest.approx([0.75] * 2 + [1.5 / 8] * 8)
 
 
-def test_features_that_share_no_item_do_not_disturb_each_other():
+def test_features_without_common_items_are_independent():
     features = {"a": items(6, 0, 1), "b": items(6, 2, 3)}
     solution = maximum_entropy(features, {"a": 0.9, "b": 0.2})
     assert solution.probability.tolist() == pytest.approx([0.9, 0.9, 0.2, 0.2, 0.5, 0.5])
 
 
-def test_without_expectations_nothing_is_known():
+def test_without_expectations_all_probabilities_are_a_half():
     features = {"a": items(3, 0), "ignored": items(3)}
     solution = maximum_entropy(features, {})
     assert solution.probability.tolist() == [0.5] * 3
@@ -118,7 +118,7 @@ def test_it_agrees_with_a_direct_search_for_the_largest_entropy(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_rates_are_met_by_coins_of_the_exponential_family(seed):
+def test_rates_are_met_by_independent_labels_of_the_exponential_family(seed):
     table = random_table(seed, width=5)
     truth = torch.rand(40, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     features = named(table)
@@ -159,14 +159,14 @@ def test_rates_of_zero_and_one_fix_their_items_exactly_and_the_rest_is_solved():
     assert set(solution.weights) == {"both", "overall"}
 
 
-def test_items_left_without_a_choice_are_fixed_too():
+def test_items_determined_by_other_items_are_fixed():
     features = {"a": items(4, 0, 1), "b": items(4, 0, 1, 2, 3)}
     solution = maximum_entropy(features, {"a": 1, "b": 0.5})
     assert solution.probability.tolist() == [1, 1, 0, 0]
     assert solution.weights == {}
 
 
-def test_items_forced_by_several_rates_together_come_as_near_as_the_tolerance():
+def test_items_forced_by_several_rates_together_are_within_the_tolerance():
     features = {"inner": items(20, *range(10)), "outer": items(20, *range(20))}
     solution = maximum_entropy(features, {"inner": 0.5, "outer": 0.25})
     assert solution.probability[:10].tolist() == pytest.approx([0.5] * 10, abs=1e-7)
@@ -223,7 +223,7 @@ def stated_problems(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(stated_problems())
-def test_feasibility_agrees_with_linear_programming_and_conflicts_are_smallest(problem):
+def test_feasibility_agrees_with_linear_programming_and_conflicts_are_minimal(problem):
     table, rates = problem
     stated = {f"f{k}": rate for k, rate in enumerate(rates)}
     if can_be_met(table, rates):
@@ -288,7 +288,7 @@ def test_rates_taken_from_a_distribution_are_met_from_one_item_to_a_billion(seed
     assert missed.abs().max() < 2e-9
 
 
-def test_a_search_that_does_not_settle_says_so(monkeypatch):
+def test_a_search_that_does_not_converge_raises(monkeypatch):
     monkeypatch.setattr(dual, "MAX_STEPS", 1)
     with pytest.raises(RuntimeError, match="not met within 1e-09 after 1 Newton steps"):
         maximum_entropy({"a": items(2, 0)}, {"a": 0.9})
@@ -307,7 +307,7 @@ def test_a_table_with_names_is_the_same_as_named_features(dtype):
     assert by_name.weights == as_table.weights
 
 
-def test_more_features_than_bits_in_a_number_are_told_apart():
+def test_more_features_than_bits_of_an_integer_are_distinguished():
     generator = torch.Generator().manual_seed(0)
     table = torch.rand(400, 70, generator=generator) < 0.05
     table[:200] = table[200:]  # every row twice
@@ -319,7 +319,7 @@ def test_more_features_than_bits_in_a_number_are_told_apart():
     assert met(solution, features, rates) == pytest.approx(list(rates.values()), abs=1e-8)
 
 
-def test_a_million_items_are_no_trouble():
+def test_a_million_items_are_solved_quickly():
     generator = torch.Generator().manual_seed(0)
     features = {
         f"f{k}": torch.rand(1_000_000, generator=generator) < 0.05 * (k + 1) for k in range(8)
@@ -332,15 +332,15 @@ def test_a_million_items_are_no_trouble():
 @pytest.mark.parametrize(
     ("rates", "options", "message"),
     [
-        ({"never": 0.5}, {}, r"never = 0.5 cannot be met: no item fires 'never'"),
+        ({"never": 0.5}, {}, r"never = 0.5 cannot be met: no item has the feature 'never'"),
         ({"other": 0.5}, {}, r"unknown feature 'other'; choose from a, never, overall"),
-        ({"a": 1.5}, {}, r"a rate must lie in \[0, 1\], got a = 1.5"),
+        ({"a": 1.5}, {}, r"a rate must be between 0 and 1, got a = 1.5"),
         ({"a": math.nan}, {}, r"got a = nan"),
-        ({}, {"overall": -0.1}, r"a rate must lie in \[0, 1\], got overall = -0.1"),
-        ({"overall": 0.5}, {"overall": 0.5}, "a feature may not be called 'overall' beside"),
+        ({}, {"overall": -0.1}, r"a rate must be between 0 and 1, got overall = -0.1"),
+        ({"overall": 0.5}, {"overall": 0.5}, "no feature may be called 'overall'"),
     ],
 )
-def test_rates_that_make_no_sense_are_refused(rates, options, message):
+def test_invalid_rates_are_refused(rates, options, message):
     features = {"a": items(3, 0), "never": items(3), "overall": items(3, 1)}
     with pytest.raises(ValueError, match=message):
         maximum_entropy(features, rates, **options)
@@ -351,14 +351,14 @@ def test_rates_that_make_no_sense_are_refused(rates, options, message):
     [
         (torch.ones(3, 2), ["a"], r"a column for each of 1 different names, got \(3, 2\)"),
         (torch.ones(3, 2), ["a", "a"], "each of 1 different names"),
-        (torch.ones(3), ["a"], r"must be \(items, features\), .* got \(3,\)"),
-        (torch.tensor([[0.5]]), ["a"], "True or False, 1 or 0, got 0.5"),
-        ({"a": items(3, 0), "b": items(4, 0)}, (), r"one shape \(items,\), got .*\(4,\)"),
+        (torch.ones(3), ["a"], r"must be \(items, features\) .* got \(3,\)"),
+        (torch.tensor([[0.5]]), ["a"], "must be 0 or 1, got 0.5"),
+        ({"a": items(3, 0), "b": items(4, 0)}, (), r"the same shape \(items,\), got .*\(4,\)"),
         ({"a": torch.ones(3, 2)}, (), r"must be \(items, features\)"),
-        ({}, (), "one shape"),
+        ({}, (), "the same shape"),
     ],
 )
-def test_features_that_make_no_sense_are_refused(features, names, message):
+def test_invalid_features_are_refused(features, names, message):
     with pytest.raises(ValueError, match=message):
         maximum_entropy(features, {"a": 0.5}, names=names)
 

@@ -50,7 +50,7 @@ def test_gains_do_not_depend_on_the_scale_of_a_feature(factor):
     )
 
 
-def test_gains_vanish_at_the_fit_and_for_features_that_tell_nothing():
+def test_gains_are_zero_at_the_fit_and_for_uninformative_features():
     features, target = planted()
     features[:, :, 0] = 0
     features[:, :, 1] = 3  # the same for every class
@@ -58,7 +58,7 @@ def test_gains_vanish_at_the_fit_and_for_features_that_tell_nothing():
     assert feature_gains(model, features, target).abs().max() < 1e-9
 
 
-def test_the_gain_of_a_feature_that_one_class_alone_fires_is_finite():
+def test_the_gain_of_a_feature_of_only_one_class_is_finite():
     features = torch.zeros(4, 2, 1, dtype=torch.float64)
     features[:2, 1] = 1  # fires on two items, which have class 1; the others are undecided
     target = torch.tensor([1, 1, 0, 1])
@@ -66,16 +66,16 @@ def test_the_gain_of_a_feature_that_one_class_alone_fires_is_finite():
     assert feature_gains(model, features, target).item() == pytest.approx(math.log(2) / 2, abs=1e-9)
 
 
-def test_gains_do_not_depend_on_how_many_are_found_at_once(monkeypatch):
+def test_gains_do_not_depend_on_the_block_size(monkeypatch):
     features, target = planted()
     model = LogLinear(torch.zeros(8, dtype=torch.float64), 1e-3)
     together = feature_gains(model, features, target)
-    monkeypatch.setattr(feature_gain, "BLOCK", 3 * 150 * 3)
+    monkeypatch.setattr(feature_gain, "BLOCK_VALUES", 3 * 150 * 3)
     torch.testing.assert_close(feature_gains(model, features, target), together)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_the_features_that_matter_are_added_first_and_gain_what_the_fits_differ(sparse):
+def test_informative_features_are_added_first_and_gains_are_differences_of_fits(sparse):
     features, target = planted()
     given = features.to_sparse() if sparse else features
     selection = select_features(given, target, penalty=1e-3, count=3)
@@ -91,7 +91,7 @@ def test_the_features_that_matter_are_added_first_and_gain_what_the_fits_differ(
     assert selection.model.weight.count_nonzero() == 3
 
 
-def test_all_features_chosen_is_the_full_fit():
+def test_selecting_all_features_is_the_full_fit():
     features, target = planted()
     selection = select_features(features, target, penalty=1e-2, count=8)
     full = fit_log_linear(features, target, penalty=1e-2)
@@ -100,7 +100,7 @@ def test_all_features_chosen_is_the_full_fit():
     assert min(selection.gains) >= 0
 
 
-def test_selection_stops_when_nothing_gains_enough():
+def test_selection_stops_below_the_minimum_gain():
     features, target = planted()
     selection = select_features(features, target, penalty=1e-3, count=8, min_gain=0.02)
     assert set(selection.chosen) == {2, 5}
@@ -111,19 +111,19 @@ def test_selection_stops_when_nothing_gains_enough():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_no_feature_is_chosen_twice_though_rounding_leaves_it_a_gain(seed):
+def test_no_feature_is_selected_twice_despite_rounding(seed):
     features, target = planted(seed=seed)
     features[:, :, :5] = 0
     selection = select_features(features, target, penalty=1e-3, count=8, min_gain=-1.0)
     assert sorted(selection.chosen) == list(range(8))
 
 
-def test_none_may_be_asked_for():
+def test_a_count_of_zero_selects_nothing():
     features, target = planted()
     assert select_features(features, target, penalty=1e-3, count=0).chosen == ()
 
 
-def test_indicators_of_words_are_chosen_for_the_classes_they_tell():
+def test_indicative_words_are_selected():
     x = torch.tensor([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 1]] * 5).double()
     target = torch.tensor([0, 0, 1, 1] * 5)
     selection = select_features(outer_features(x, 2), target, penalty=0.1, count=2)
@@ -131,13 +131,13 @@ def test_indicators_of_words_are_chosen_for_the_classes_they_tell():
 
 
 @pytest.mark.parametrize("count", [-1, 9])
-def test_more_features_than_there_are_is_refused(count):
+def test_a_count_out_of_range_is_refused(count):
     features, target = planted()
-    with pytest.raises(ValueError, match=f"count must lie in 0 … 8, got {count}"):
+    with pytest.raises(ValueError, match=f"`count` must be in 0 … 8, got {count}"):
         select_features(features, target, penalty=1e-3, count=count)
 
 
-def test_targets_that_are_no_classes_are_refused():
+def test_targets_out_of_range_are_refused():
     features, _ = planted()
-    with pytest.raises(ValueError, match=r"target must lie in 0 … 2, got 3 … 5"):
+    with pytest.raises(ValueError, match=r"`target` must be in 0 … 2, got 3 … 5"):
         select_features(features, torch.tensor([3, 5] * 75), penalty=1.0, count=1)

@@ -56,7 +56,7 @@ def test_filters_keep_the_sinusoids_of_their_frequencies(name, width):
 
 @settings(deadline=None)
 @given(width=widths, cutoff=fractions)
-def test_low_and_high_pass_share_out_the_vector(width, cutoff):
+def test_low_and_high_pass_add_up_to_the_vector(width, cutoff):
     h = vectors(3, width)
     low, high = low_pass(h, cutoff=cutoff), high_pass(h, cutoff=cutoff)
     torch.testing.assert_close(low + high, h)
@@ -65,7 +65,7 @@ def test_low_and_high_pass_share_out_the_vector(width, cutoff):
 
 @settings(deadline=None)
 @given(width=widths, cutoffs=st.tuples(fractions, fractions))
-def test_low_band_and_high_pass_share_out_the_vector(width, cutoffs):
+def test_low_band_and_high_pass_add_up_to_the_vector(width, cutoffs):
     first, second = sorted(cutoffs)
     h = vectors(3, width)
     parts = [
@@ -78,7 +78,7 @@ def test_low_band_and_high_pass_share_out_the_vector(width, cutoffs):
 
 @EVERY_FILTER
 @WIDTHS
-def test_filtering_twice_is_filtering_once_and_never_lengthens(name, width):
+def test_filters_are_idempotent_and_never_lengthen(name, width):
     apply, _ = FILTERS[name]
     h = vectors(4, width)
     torch.testing.assert_close(apply(apply(h)), apply(h))
@@ -86,7 +86,7 @@ def test_filtering_twice_is_filtering_once_and_never_lengthens(name, width):
 
 
 @WIDTHS
-def test_the_ends_of_the_scale_are_the_mean_and_everything(width):
+def test_cutoff_0_keeps_the_mean_and_1_keeps_everything(width):
     h = vectors(4, width)
     torch.testing.assert_close(low_pass(h, cutoff=0), h.mean(-1, keepdim=True).expand_as(h))
     torch.testing.assert_close(low_pass(h, cutoff=1), h)
@@ -94,7 +94,7 @@ def test_the_ends_of_the_scale_are_the_mean_and_everything(width):
     torch.testing.assert_close(band_pass(h, low=0.5, high=0.5), torch.zeros_like(h))
 
 
-def test_an_alternating_sign_is_nyquists_frequency():
+def test_an_alternating_sign_has_the_nyquist_frequency():
     h = torch.tensor([1.0, -1.0] * 4)
     torch.testing.assert_close(high_pass(h, cutoff=0.99), h)
     assert frequencies(8).tolist() == [0, 0.25, 0.5, 0.75, 1]
@@ -102,7 +102,7 @@ def test_an_alternating_sign_is_nyquists_frequency():
     assert frequencies(1).tolist() == [0]
 
 
-def test_a_cutoff_in_decimals_meets_its_frequency():
+def test_a_decimal_cutoff_equals_its_frequency():
     for k in range(11):
         cutoff = float(f"{k / 10:.1f}")
         kept = frequencies(20) <= cutoff
@@ -116,7 +116,7 @@ def test_gradients_agree_with_finite_differences(name, width):
     assert torch.autograd.gradcheck(apply, vectors(2, width).requires_grad_())
 
 
-def test_any_real_mask_may_weigh_the_frequencies():
+def test_any_real_mask_can_weight_the_frequencies():
     h = vectors(2, 6)
     mask = torch.tensor([1.0, 0.5, 0.0, 2.0], dtype=torch.float64, requires_grad=True)
     spectrum = np.fft.rfft(h.numpy()) * mask.detach().numpy()
@@ -128,7 +128,7 @@ def test_any_real_mask_may_weigh_the_frequencies():
 @EVERY_FILTER
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("width", [1, 7, 384])  # half precision has no FFT for most widths
-def test_less_precision_costs_no_more_than_its_rounding(name, dtype, width):
+def test_low_precision_is_accurate_up_to_rounding(name, dtype, width):
     apply, _ = FILTERS[name]
     h = vectors(3, width).to(dtype)
     filtered = apply(h)
@@ -148,16 +148,16 @@ def test_an_empty_batch_stays_empty(name):
 
 
 @pytest.mark.parametrize("cutoff", [-0.1, 1.1, math.nan])
-def test_a_cutoff_beyond_the_scale_is_refused(cutoff):
+def test_a_cutoff_out_of_range_is_refused(cutoff):
     for apply in (low_pass, high_pass):
-        with pytest.raises(ValueError, match=r"cutoff is a fraction .* in \[0, 1\], got"):
+        with pytest.raises(ValueError, match=r"`cutoff` is a fraction .* between 0 and 1, got"):
             apply(vectors(4), cutoff=cutoff)
-    with pytest.raises(ValueError, match="high is a fraction"):
+    with pytest.raises(ValueError, match="`high` is a fraction"):
         band_pass(vectors(4), low=0, high=cutoff)
 
 
-def test_a_band_upside_down_is_refused():
-    with pytest.raises(ValueError, match=r"low must not exceed high, got low=0.6 and high=0.5"):
+def test_a_band_with_low_above_high_is_refused():
+    with pytest.raises(ValueError, match=r"`low` must not exceed `high`, got low=0.6 and high=0.5"):
         band_pass(vectors(4), low=0.6, high=0.5)
 
 
@@ -167,10 +167,10 @@ def test_a_band_upside_down_is_refused():
         (torch.arange(4), TypeError, r"floating-point tensor, got torch.int64"),
         (torch.ones(4, dtype=torch.complex64), TypeError, "floating-point"),
         (torch.tensor(1.0), ValueError, "at least one dimension"),
-        (torch.empty(3, 0), ValueError, "width must be at least 1, got 0"),
+        (torch.empty(3, 0), ValueError, "`width` must be at least 1, got 0"),
     ],
 )
-def test_what_has_no_spectrum_is_refused(h, error, message):
+def test_tensors_without_a_spectrum_are_refused(h, error, message):
     with pytest.raises(error, match=message):
         low_pass(h, cutoff=0.5)
 

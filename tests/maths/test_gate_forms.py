@@ -29,7 +29,7 @@ def test_a_name_gives_the_gate_of_that_form(form):
     assert made.batch_shape == (3,)
 
 
-def test_options_reach_the_form():
+def test_options_are_passed_to_the_form():
     torch.testing.assert_close(
         gate("stretched", 1.0, 2.0, lower=-0.3).prob_zero(),
         StretchedGate(1.0, 2.0, lower=-0.3).prob_zero(),
@@ -73,13 +73,13 @@ def test_a_reachable_rate_passes_and_an_unreachable_one_names_the_interval():
         check_rate(0.3, "thresholded", 1, 1)
 
 
-def test_options_move_the_reachable_rates():
+def test_options_change_the_reachable_rates():
     assert reachable_rates("thresholded", 1, 2, threshold=0.1)[0] == pytest.approx(0.81)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 1), (3, 2), (float("nan"), 1)])
 def test_a_range_that_is_empty_or_not_positive_is_refused(low, high):
-    with pytest.raises(ValueError, match=f"0 < low <= high; got low={low}, high={high}"):
+    with pytest.raises(ValueError, match=f"0 < low <= high, got low={low}, high={high}"):
         reachable_rates("continuous", low, high)
 
 
@@ -120,7 +120,7 @@ def test_expected_penalties_match_enumeration(words):
 
 @DTYPES
 @pytest.mark.parametrize("penalty", [expected_sparsity, expected_fused_lasso])
-def test_penalties_are_per_sentence_and_blind_to_what_is_masked(penalty, dtype):
+def test_penalties_are_per_sentence_and_ignore_padding(penalty, dtype):
     prob = torch.rand(2, 3, 5, dtype=dtype, generator=torch.Generator().manual_seed(0))
     mask = torch.tensor([True, True, True, False, False]).expand(2, 3, 5)
     result = penalty(prob, mask)
@@ -137,7 +137,7 @@ def test_penalties_are_per_sentence_and_blind_to_what_is_masked(penalty, dtype):
 
 @pytest.mark.parametrize("penalty", [expected_sparsity, expected_fused_lasso])
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4), (1,)])
-def test_nothing_costs_nothing(penalty, shape):
+def test_the_penalty_of_an_empty_sentence_is_zero(penalty, shape):
     result = penalty(torch.rand(shape), torch.zeros(shape, dtype=torch.bool))
     assert result.shape == shape[:-1]
     assert (result == 0).all()
@@ -153,5 +153,5 @@ def test_gradients_of_penalties_match_finite_differences(penalty):
 @pytest.mark.parametrize("penalty", [expected_sparsity, expected_fused_lasso])
 @pytest.mark.parametrize(("prob", "mask"), [((2, 3), (3,)), ((3,), (4,)), ((), ())])
 def test_a_mask_of_another_shape_is_refused(penalty, prob, mask):
-    with pytest.raises(ValueError, match=r"must both have shape .*; got "):
+    with pytest.raises(ValueError, match=r"must both have shape .*, got "):
         penalty(torch.zeros(prob), torch.ones(mask, dtype=torch.bool))

@@ -175,7 +175,7 @@ def test_stretched_samples_are_rectified_and_pass_gradients_only_between():
 
 
 @EVERY_FORM
-def test_the_generator_alone_decides_the_samples(form):
+def test_samples_depend_only_on_the_generator(form):
     gate = form(*pairs())
     first = gate.rsample((9,), generator=seeded(3))
     assert torch.equal(first, gate.sample((9,), generator=seeded(3)))
@@ -237,7 +237,7 @@ def test_divergence_is_the_mean_log_ratio_of_samples(form):
     assert_is_mean_of(p.log_prob(z) - q.log_prob(z), kl_divergence(p, q))
 
 
-def test_stretches_may_differ():
+def test_divergence_between_different_stretches():
     p, q = StretchedGate(*pairs(), lower=-0.3), StretchedGate(*pairs(), upper=1.4)
     z = p.sample((SAMPLES,), generator=seeded())
     assert_is_mean_of(p.log_prob(z) - q.log_prob(z), kl_divergence(p, q))
@@ -256,7 +256,7 @@ def test_divergence_is_finite_and_zero_from_itself(form, dtype):
 
 
 @EVERY_FORM
-def test_symmetric_divergence_does_not_see_the_order(form):
+def test_symmetric_divergence_does_not_depend_on_the_order(form):
     a, b = pairs()
     p, q = form(a, b), form(b, a)
     torch.testing.assert_close(symmetric_kl(p, q), symmetric_kl(q, p))
@@ -337,11 +337,11 @@ def test_parameters_and_values_out_of_range_are_refused(form):
 @pytest.mark.parametrize("form", [ThresholdedGate, ContinuousGate])
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -1.0, float("nan")])
 def test_a_threshold_outside_the_open_unit_interval_is_refused(form, threshold):
-    with pytest.raises(ValueError, match=f"strictly between 0 and 1; got {threshold}"):
+    with pytest.raises(ValueError, match=f"strictly between 0 and 1, got {threshold}"):
         form(1.0, 1.0, threshold=threshold)
 
 
 @pytest.mark.parametrize(("lower", "upper"), [(0.0, 1.1), (-0.1, 1.0), (0.2, 0.8)])
 def test_a_stretch_that_does_not_leave_the_unit_interval_is_refused(lower, upper):
-    with pytest.raises(ValueError, match=f"lower < 0 and upper > 1; got lower={lower}"):
+    with pytest.raises(ValueError, match=f"`lower` < 0 and `upper` > 1, got lower={lower}"):
         StretchedGate(1.0, 1.0, lower=lower, upper=upper)

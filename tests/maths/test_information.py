@@ -55,7 +55,7 @@ def test_entropy_agrees_with_scipy(p, base):
     assert entropy(p, base=base).item() == pytest.approx(scipy_entropy(p, base=base), abs=1e-12)
 
 
-def test_entropy_of_a_fair_coin_is_one_bit_and_of_v_equals_is_log_v():
+def test_entropy_of_a_fair_coin_is_one_bit_and_of_v_equal_outcomes_is_log_v():
     assert entropy(double(0.5, 0.5)).item() == 1
     assert entropy(torch.full((8,), 1 / 8)).item() == pytest.approx(3)
 
@@ -82,7 +82,7 @@ def test_entropy_is_taken_along_dim():
 
 @settings(deadline=None)
 @given(pair=pairs())
-def test_no_code_beats_the_entropy(pair):
+def test_cross_entropy_is_at_least_the_entropy(pair):
     p, q = pair
     assert entropy(p) <= cross_entropy(p, q) + 1e-12
 
@@ -102,14 +102,14 @@ def test_divergence_from_itself_is_zero(p):
     assert kullback_leibler(p, p).item() == 0
 
 
-def test_divergence_keeps_its_digits_where_the_two_are_close():
+def test_divergence_of_close_distributions_is_accurate():
     p, q = double(0.5, 0.5), double(0.5 + 1e-6, 0.5 - 1e-6)
     exact = -math.log1p(-4e-12) / 2  # KL of a fair coin from (½ + ε, ½ − ε)
     assert kullback_leibler(p, q, base=math.e).item() == pytest.approx(exact, rel=1e-3)
 
 
 @pytest.mark.parametrize("measure", [cross_entropy, kullback_leibler])
-def test_what_happens_though_called_impossible_costs_infinitely(measure):
+def test_a_possible_outcome_with_probability_zero_costs_infinitely(measure):
     assert measure(double(0.5, 0.5), double(1, 0)).item() == math.inf
     assert math.isfinite(measure(double(1, 0), double(0.5, 0.5)).item())
 
@@ -144,7 +144,7 @@ def test_cross_entropy_of_a_softmax_is_its_negative_log_likelihood(dtype):
 
 @settings(deadline=None)
 @given(y=st.floats(0, 1), p=st.floats(1e-9, 1 - 1e-9))
-def test_binary_cross_entropy_is_that_of_two_coins(y, p):
+def test_binary_cross_entropy_is_cross_entropy_of_two_outcomes(y, p):
     measured = binary_cross_entropy(double(y), double(p))
     torch.testing.assert_close(
         measured, cross_entropy(double(y, 1 - y), double(p, 1 - p))[None], atol=1e-12, rtol=1e-9
@@ -203,7 +203,7 @@ def test_entropy_of_an_enumerable_language_is_that_of_its_choices():
     torch.testing.assert_close(measured, by_choices)
 
 
-def test_a_sentence_that_cannot_be_said_adds_nothing_to_a_language():
+def test_an_impossible_sentence_adds_nothing_to_a_language():
     log_prob = double(0.25, 0.75, 0).log().requires_grad_()
     h = language_entropy(log_prob)
     h.backward()
@@ -211,8 +211,8 @@ def test_a_sentence_that_cannot_be_said_adds_nothing_to_a_language():
     assert log_prob.grad.isfinite().all()
 
 
-def test_a_language_too_small_or_too_large_is_refused():
-    with pytest.raises(ValueError, match=r"exp\(log_prob\) must sum to 1 .* got 0.5"):
+def test_a_language_that_does_not_sum_to_one_is_refused():
+    with pytest.raises(ValueError, match=r"`exp\(log_prob\)` must sum to 1 .* got 0.5"):
         language_entropy(double(0.5).log())
 
 
@@ -252,7 +252,7 @@ def test_a_sample_of_a_language_estimates_its_entropy():
         ([-1.0, -1.0], [-1, 3], "at least 0"),
     ],
 )
-def test_a_rate_of_nonsense_is_refused(log_prob, lengths, message):
+def test_invalid_arguments_of_a_rate_are_refused(log_prob, lengths, message):
     with pytest.raises(ValueError, match=message):
         cross_entropy_rate(double(*log_prob), torch.tensor(lengths))
 
@@ -262,7 +262,7 @@ def test_a_rate_of_nonsense_is_refused(log_prob, lengths, message):
 
 @settings(deadline=None)
 @given(p=distributions, alpha=st.floats(0, 20))
-def test_renyi_entropy_is_its_formula(p, alpha):
+def test_renyi_entropy_matches_its_formula(p, alpha):
     possible = p[p > 0]
     if abs(alpha - 1) > 1e-3:
         direct = (possible**alpha).sum().log2() / (1 - alpha)
@@ -280,7 +280,7 @@ def test_renyi_entropy_at_its_special_orders():
 
 @DTYPES
 @pytest.mark.parametrize("step", [-1e-3, -1e-6, -1e-9, 1e-9, 1e-6, 1e-3])
-def test_renyi_entropy_runs_smoothly_into_shannons(step, dtype):
+def test_renyi_entropy_approaches_shannons_near_order_one(step, dtype):
     p = torch.tensor([0.5, 0.3, 0.15, 0.05], dtype=dtype)
     beside = renyi_entropy(p, alpha=1 + step).item()
     assert beside == pytest.approx(entropy(p).item(), abs=abs(step) + 1e-6)
@@ -289,7 +289,7 @@ def test_renyi_entropy_runs_smoothly_into_shannons(step, dtype):
 
 @settings(deadline=None)
 @given(p=distributions, alphas=st.tuples(st.floats(0, 30), st.floats(0, 30)))
-def test_renyi_entropy_never_rises_with_its_order(p, alphas):
+def test_renyi_entropy_does_not_increase_with_its_order(p, alphas):
     low, high = sorted(alphas)
     assert renyi_entropy(p, alpha=low) >= renyi_entropy(p, alpha=high) - 1e-9
     assert renyi_entropy(p, alpha=high) >= renyi_entropy(p, alpha=math.inf) - 1e-9
@@ -305,7 +305,7 @@ def test_renyi_gradients_are_finite_with_impossible_outcomes_and_right_without(a
 
 
 @pytest.mark.parametrize("alpha", [0, 0.5, 1, 2.5, math.inf])
-def test_efficiency_is_one_for_equals_and_counts_unused_outcomes(alpha):
+def test_efficiency_is_one_for_equal_outcomes_and_counts_unused_ones(alpha):
     assert renyi_efficiency(torch.full((2, 50), 0.02), alpha=alpha).tolist() == pytest.approx(
         [1, 1], abs=1e-6
     )
@@ -327,26 +327,26 @@ def test_efficiency_is_renyi_entropy_over_log_v_along_dim():
 @pytest.mark.parametrize(
     ("p", "message"),
     [
-        ([0.5, 0.6], "p must sum to 1 .* along dim -1, got 1.1"),
-        ([-0.5, 1.5], "p must not be negative, got -0.5"),
-        ([math.nan, 1.0], "p must not be negative, got nan"),
-        ([math.inf, 0.0], "p must sum to 1 .* got inf"),
-        ([], "p must sum to 1 .* got 0.0"),
+        ([0.5, 0.6], "`p` must sum to 1 .* along dim -1, got 1.1"),
+        ([-0.5, 1.5], "`p` must not be negative, got -0.5"),
+        ([math.nan, 1.0], "`p` must not be negative, got nan"),
+        ([math.inf, 0.0], "`p` must sum to 1 .* got inf"),
+        ([], "`p` must sum to 1 .* got 0.0"),
     ],
 )
-def test_what_is_no_distribution_is_refused(measure, p, message):
+def test_invalid_distributions_are_refused(measure, p, message):
     with pytest.raises(ValueError, match=message):
         measure(double(*p))
 
 
-def test_the_culprit_of_a_pair_is_named():
-    with pytest.raises(ValueError, match="q must sum to 1"):
+def test_the_invalid_one_of_a_pair_is_named():
+    with pytest.raises(ValueError, match="`q` must sum to 1"):
         cross_entropy(double(0.5, 0.5), double(0.5, 0.4))
-    with pytest.raises(ValueError, match=r"q must sum to 1 .* got 2"):
+    with pytest.raises(ValueError, match=r"`q` must sum to 1 .* got 2"):
         kullback_leibler(double(0.5, 0.5), double(1))  # one outcome is not two
-    with pytest.raises(ValueError, match=r"p must lie in \[0, 1\], got 1.5"):
+    with pytest.raises(ValueError, match=r"`p` must be between 0 and 1, got 1.5"):
         binary_cross_entropy(double(1), double(1.5))
-    with pytest.raises(ValueError, match=r"p must lie in \[0, 1\], got -1"):
+    with pytest.raises(ValueError, match=r"`p` must be between 0 and 1, got -1"):
         surprisal(double(-1))
 
 
@@ -356,14 +356,14 @@ def test_counts_are_not_probabilities():
 
 
 @pytest.mark.parametrize("base", [1.0, 0.0, -2.0, math.inf, math.nan])
-def test_a_base_that_measures_nothing_is_refused(base):
-    with pytest.raises(ValueError, match="base must be above 1 and finite"):
+def test_an_invalid_base_is_refused(base):
+    with pytest.raises(ValueError, match="`base` must be above 1 and finite"):
         entropy(double(1), base=base)
 
 
 @pytest.mark.parametrize("alpha", [-0.1, math.nan])
 def test_a_negative_order_is_refused(alpha):
-    with pytest.raises(ValueError, match="alpha must be at least 0"):
+    with pytest.raises(ValueError, match="`alpha` must be at least 0"):
         renyi_entropy(double(1), alpha=alpha)
 
 
@@ -373,7 +373,7 @@ def test_the_efficiency_of_a_single_outcome_is_refused():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_a_softmax_over_a_large_vocabulary_passes_as_a_distribution(dtype):
+def test_a_softmax_over_a_large_vocabulary_is_accepted(dtype):
     logits = torch.randn(2, 50_000, generator=torch.Generator().manual_seed(0))
     exact = entropy(logits.double().softmax(-1))
     assert entropy(logits.softmax(-1).to(dtype)).tolist() == pytest.approx(exact.tolist(), rel=0.01)

@@ -89,7 +89,7 @@ def test_inverse_cdf_inverts_the_cdf(dtype):
     np.testing.assert_allclose(p.cdf(p.icdf(v)), expected, rtol=100 * torch.finfo(dtype).eps)
 
 
-def test_the_ends_of_the_interval_are_limits_and_not_nan():
+def test_values_at_0_and_1_are_limits_and_not_nan():
     ends = torch.tensor([0.0, 1.0])
     for a, b in [(0.5, 0.5), (1.0, 1.0), (2.0, 3.0)]:
         p = Kumaraswamy(a, b)
@@ -177,7 +177,7 @@ def test_reparameterised_gradients_match_finite_differences():
     assert torch.autograd.gradcheck(logs, (a, b))
 
 
-def test_the_generator_alone_decides_the_samples():
+def test_samples_depend_only_on_the_generator():
     p = Kumaraswamy(torch.tensor([0.5, 2.0]), 3.0)
     assert torch.equal(p.rsample((4,), generator=seeded(7)), p.sample((4,), generator=seeded(7)))
     torch.manual_seed(7)
@@ -229,7 +229,7 @@ def test_mode_is_where_the_density_is_highest(a, b):
     assert float(Kumaraswamy(*double(a, b)).mode) == pytest.approx(best.x, abs=1e-6)
 
 
-def test_mode_is_at_an_end_or_nowhere_when_the_density_has_no_peak():
+def test_mode_is_at_an_end_or_nan_without_a_peak():
     at_zero = Kumaraswamy(torch.tensor([0.5, 0.5, 1.0]), torch.tensor([1.0, 4.0, 2.0]))
     at_one = Kumaraswamy(torch.tensor([1.0, 3.0, 2.0]), torch.tensor([0.5, 0.2, 1.0]))
     nowhere = Kumaraswamy(torch.tensor([0.5, 1.0]), torch.tensor([0.5, 1.0]))

@@ -33,7 +33,7 @@ def test_values_match_exact_arithmetic(function, dtype):
 
 
 @FUNCTIONS
-def test_gradients_match_finite_differences_on_both_sides_of_every_switch(function):
+def test_gradients_match_finite_differences_on_both_sides_of_every_branch(function):
     points = [x for x in POINTS[function] if -100 < x < -1e-3 or x >= 0]
     x = torch.tensor(points, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(function, (x,), eps=1e-7, atol=1e-6)

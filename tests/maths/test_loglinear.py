@@ -83,7 +83,7 @@ def test_mean_features_are_expectations():
 
 @PENALTIES
 @pytest.mark.parametrize("sparse", [False, True])
-def test_data_show_what_the_model_expects_plus_penalty_times_weight(penalty, sparse):
+def test_mean_features_of_data_exceed_the_models_by_penalty_times_weight(penalty, sparse):
     features, target = random_features()
     given = features.to_sparse() if sparse else features
     model = fit_log_linear(given, target, penalty=penalty)
@@ -110,7 +110,7 @@ def test_it_agrees_with_scikit_learn(penalty):
     )
 
 
-def test_without_penalty_it_agrees_with_scikit_learn_in_all_but_the_free_shift():
+def test_without_penalty_it_agrees_with_scikit_learn_up_to_a_shift():
     x, target = sample()
     weight = fit_log_linear(outer_features(x, 3), target, penalty=0).weight.view(3, 4)
     peer = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-12, max_iter=10_000)
@@ -120,7 +120,7 @@ def test_without_penalty_it_agrees_with_scikit_learn_in_all_but_the_free_shift()
     )
 
 
-def test_no_other_distribution_that_expects_the_same_has_more_entropy():
+def test_the_model_has_the_largest_entropy_for_its_mean_features():
     features, target = random_features(items=12)
     p = fit_log_linear(features, target, penalty=0).log_prob(features).exp()
     # Directions that keep every row's sum and every expected feature: the null space of both.
@@ -135,7 +135,7 @@ def test_no_other_distribution_that_expects_the_same_has_more_entropy():
         assert entropy(p - step).sum() < entropy(p).sum()
 
 
-def test_the_objective_is_its_formula_and_smallest_at_the_fit():
+def test_the_objective_matches_its_formula_and_is_smallest_at_the_fit():
     features, target = random_features()
     model = fit_log_linear(features, target, penalty=0.1)
     logits = features @ model.weight
@@ -171,7 +171,7 @@ def test_float32_features_and_single_items_are_fitted():
     assert alone.weight.tolist() == [0] * 5  # one class leaves nothing to learn
 
 
-def test_features_that_never_fire_have_no_weight():
+def test_features_that_are_always_zero_have_weight_zero():
     features, target = random_features()
     features[:, :, 2] = 0
     assert fit_log_linear(features, target, penalty=1e-3).weight[2] == 0
@@ -216,7 +216,7 @@ def test_separable_data_are_refused_without_a_penalty_and_no_others(seed):
     assert margins.min() >= -1e-6 * margins.max()
 
 
-def test_the_seeds_above_hold_both_kinds():
+def test_the_seeds_above_include_separable_and_other_data():
     for seeds in (range(0, 30, 2), range(1, 30, 2)):
         kinds = {some_rival_is_beaten_for_ever(*labelled_items(seed)) for seed in seeds}
         assert kinds == {True, False}
@@ -229,7 +229,7 @@ def test_separable_data_with_a_penalty_are_fitted():
     assert torch.equal(model.log_prob(outer_features(x, 2)).argmax(1), target)
 
 
-def test_weights_that_separate_nothing_show_no_direction():
+def test_weights_of_data_that_are_not_separable_give_no_direction():
     features, target = random_features()
     assert separating_direction(features, target, torch.zeros(5, dtype=torch.float64)) is None
 
@@ -255,7 +255,7 @@ def test_binary_classifiers_agree_with_scikit_learn_class_by_class(sparse):
 
 @pytest.mark.parametrize("labels", [torch.tensor([[0.5], [1]]), torch.tensor([0, 1])])
 def test_labels_that_are_not_binary_are_refused(labels):
-    with pytest.raises(ValueError, match=r"labels must be \(items, classes\) of 0 and 1"):
+    with pytest.raises(ValueError, match=r"`labels` must be \(items, classes\) of 0 and 1"):
         fit_binary_classifiers(torch.ones(2, 1), labels, penalty=1.0)
 
 
@@ -268,15 +268,15 @@ def test_labels_that_are_not_binary_are_refused(labels):
         ((4, 2), [0, 1, 0, 1], 1.0, r"\(items, classes, features\), none 0, got \(4, 2\)"),
         ((0, 2, 3), [], 1.0, r"none 0, got \(0, 2, 3\)"),
         ((2, 2, 0), [0, 1], 1.0, r"none 0, got \(2, 2, 0\)"),
-        ((2, 2, 1), [0, 1, 1], 1.0, r"target must be \(2,\) of torch.int64"),
+        ((2, 2, 1), [0, 1, 1], 1.0, r"`target` must be \(2,\) of torch.int64"),
         ((2, 2, 1), [0.0, 1.0], 1.0, r"got \(2,\) of torch.float32"),
-        ((2, 2, 1), [0, 2], 1.0, r"target must lie in 0 … 1, got 0 … 2"),
+        ((2, 2, 1), [0, 2], 1.0, r"`target` must be in 0 … 1, got 0 … 2"),
         ((2, 2, 1), [-1, 0], 1.0, r"got -1 … 0"),
-        ((2, 2, 1), [0, 1], -1.0, "penalty must be at least 0 and finite, got -1.0"),
-        ((2, 2, 1), [0, 1], math.inf, "penalty must be at least 0 and finite, got inf"),
+        ((2, 2, 1), [0, 1], -1.0, "`penalty` must be at least 0 and finite, got -1.0"),
+        ((2, 2, 1), [0, 1], math.inf, "`penalty` must be at least 0 and finite, got inf"),
     ],
 )
-def test_what_cannot_be_fitted_is_refused(shape, target, penalty, message):
+def test_invalid_arguments_are_refused(shape, target, penalty, message):
     with pytest.raises(ValueError, match=message):
         fit_log_linear(torch.ones(shape), torch.tensor(target), penalty=penalty)
 
@@ -286,19 +286,19 @@ def test_what_cannot_be_fitted_is_refused(shape, target, penalty, message):
 def test_features_that_are_not_finite_are_refused(value, sparse):
     features, target = random_features()
     features[3, 1, 2] = value
-    with pytest.raises(ValueError, match=f"features must be finite, got {value}"):
+    with pytest.raises(ValueError, match=f"`features` must be finite, got {value}"):
         fit_log_linear(features.to_sparse() if sparse else features, target, penalty=1.0)
 
 
 def test_inputs_of_another_shape_are_refused():
-    with pytest.raises(ValueError, match=r"x must be \(items, width\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"`x` must be \(items, width\), got \(3,\)"):
         outer_features(torch.ones(3), 2)
     with pytest.raises(ValueError, match=r"\(items, classes, features\), got \(3,\)"):
         as_matrix(torch.ones(3))
 
 
-def test_a_search_that_finds_no_minimum_says_so(monkeypatch):
+def test_a_search_that_finds_no_minimum_raises(monkeypatch):
     monkeypatch.setattr("thresher.maths.loglinear.MAX_STEPS", 1)
     features, target = random_features()
-    with pytest.raises(RuntimeError, match=r"in 1 steps: its gradient is still 0\."):
+    with pytest.raises(RuntimeError, match=r"in 1 steps: the gradient is 0\."):
         fit_log_linear(features, target, penalty=1e-4)

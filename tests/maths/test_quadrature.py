@@ -28,14 +28,14 @@ def test_exponential_rule_gives_the_gamma_function(power):
     assert total == pytest.approx(scipy.special.gamma(power + 1), rel=1e-10)
 
 
-def test_exponential_rule_is_not_troubled_by_a_logarithm_at_zero():
+def test_exponential_rule_integrates_a_logarithm_at_zero():
     log_e, weights = exponential_rule(DOUBLE, ndim=0)
     assert float((weights * log_e).sum()) == pytest.approx(-np.euler_gamma, rel=1e-11)
 
 
 @pytest.mark.parametrize("rule", [unit_interval_rule, exponential_rule])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_nodes_take_dtype_and_trailing_dimensions(rule, dtype):
+def test_nodes_have_dtype_and_trailing_dimensions(rule, dtype):
     nodes, weights = rule(torch.zeros((), dtype=dtype), ndim=2)
     assert nodes.shape == weights.shape == (len(nodes), 1, 1)
     assert nodes.dtype == weights.dtype == dtype

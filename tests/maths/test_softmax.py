@@ -30,7 +30,7 @@ def random_logits(*shape, seed=0):
 @BOTH
 @settings(deadline=None)
 @given(logits=logit_lists, temperature=temperatures)
-def test_it_is_its_formula(function, logits, temperature):
+def test_it_matches_its_formula(function, logits, temperature):
     peak = max(logits)
     powers = double(*(math.exp((z - peak) / temperature) for z in logits))
     measured = function(double(*logits), temperature=temperature)
@@ -69,7 +69,7 @@ def test_it_is_monotone(logits, temperature):
 
 @settings(deadline=None)
 @given(logits=logit_lists, shift=st.floats(-1e3, 1e3), temperature=temperatures)
-def test_it_does_not_see_translation(logits, shift, temperature):
+def test_it_is_invariant_to_translation(logits, shift, temperature):
     z = double(*logits)
     torch.testing.assert_close(
         softmax(z + shift, temperature=temperature),
@@ -79,7 +79,7 @@ def test_it_does_not_see_translation(logits, shift, temperature):
     )
 
 
-def test_it_sees_scaling_which_is_a_temperature():
+def test_scaling_the_logits_is_a_temperature():
     z = double(0, 1, 3)
     assert (softmax(3 * z) - softmax(z)).abs().max() > 0.05
     torch.testing.assert_close(softmax(3 * z), softmax(z, temperature=1 / 3))
@@ -106,7 +106,7 @@ def test_entropy_rises_with_temperature(logits, pair):
     assert entropy(softmax(z, temperature=low)) <= entropy(softmax(z, temperature=high)) + 1e-9
 
 
-def test_it_falls_to_the_argmax_and_rises_to_uniform():
+def test_low_temperature_gives_the_argmax_and_high_temperature_uniform():
     z = double(1, 3, 2)
     argmax, uniform = double(0, 1, 0), double(1, 1, 1) / 3
     to_argmax = [(softmax(z, temperature=t) - argmax).abs().max() for t in (1, 0.5, 0.1, 0.02)]
@@ -118,7 +118,7 @@ def test_it_falls_to_the_argmax_and_rises_to_uniform():
 
 @DTYPES
 @pytest.mark.parametrize("temperature", [0.0, 5e-324, 1e-300, 1e-42])
-def test_at_temperature_zero_exact_ties_share(dtype, temperature):
+def test_at_temperature_zero_exact_ties_are_equal(dtype, temperature):
     z = torch.tensor([[1, 3, 3], [5, 4, 4]], dtype=dtype)
     assert softmax(z, temperature=temperature).tolist() == [[0, 0.5, 0.5], [1, 0, 0]]
     expected = [[-math.inf, math.log(0.5), math.log(0.5)], [0, -math.inf, -math.inf]]
@@ -128,12 +128,12 @@ def test_at_temperature_zero_exact_ties_share(dtype, temperature):
 
 @DTYPES
 @pytest.mark.parametrize("temperature", [math.inf, 1e300])
-def test_at_infinite_temperature_all_that_is_possible_is_equal(dtype, temperature):
+def test_at_infinite_temperature_possible_classes_are_equal(dtype, temperature):
     z = torch.tensor([1, -math.inf, 3e38], dtype=dtype)
     assert softmax(z, temperature=temperature).tolist() == [0.5, 0, 0.5]
 
 
-def test_the_limits_send_no_gradient():
+def test_the_limits_have_no_gradient():
     for temperature in (0.0, math.inf):
         z = double(1, 2).requires_grad_()
         p = softmax(z, temperature=temperature)
@@ -153,7 +153,7 @@ def test_huge_logits_neither_overflow_nor_lose_the_gradient(dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_as_good_as_its_rounding(dtype):
+def test_half_precision_is_accurate_up_to_rounding(dtype):
     z = random_logits(4, 30).to(dtype)
     measured = softmax(z, temperature=0.01)
     assert measured.dtype == dtype
@@ -190,7 +190,7 @@ def test_regions_are_convex_with_linear_boundaries():
     torch.testing.assert_close(p[:, 0], p[:, 1])
 
 
-def test_with_a_bias_of_half_its_squared_length_the_regions_are_voronois():
+def test_with_a_bias_of_half_the_squared_length_regions_are_voronoi_cells():
     theta, x = random_logits(6, 2), 2 * random_logits(500, 2, seed=1)
     p = softmax(x @ theta.T - theta.square().sum(1) / 2)
     assert torch.equal(p.argmax(1), torch.cdist(x, theta).argmin(1))
@@ -202,7 +202,7 @@ def test_with_a_bias_of_half_its_squared_length_the_regions_are_voronois():
 @pytest.mark.parametrize("function", [softmax, log_softmax])
 @pytest.mark.parametrize("temperature", [-1.0, -math.inf, math.nan])
 def test_a_negative_temperature_is_refused(function, temperature):
-    with pytest.raises(ValueError, match="temperature must be at least 0"):
+    with pytest.raises(ValueError, match="`temperature` must be at least 0"):
         function(double(1, 2), temperature=temperature)
 
 

@@ -1,1 +1,1 @@
-"""Pure functions of tensors; imports torch alone."""
+"""Pure functions of tensors, independent of text and models; import only torch."""

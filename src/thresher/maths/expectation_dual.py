@@ -1,8 +1,8 @@
-"""The convex problem behind `thresher.maths.expectations`, over groups of identical items.
+"""Solve the convex dual problem of `thresher.maths.expectations` for groups of identical items.
 
-Find the coins p (one per group, all items of a group alike) of largest entropy whose expected
-number of positives among the items that fire expectation k is target_k. They are
-p_g = σ(Σₖ λₖ·f_gk), and λ minimises the dual
+The problem: find a probability p_g for each group, with the largest entropy, such that the expected
+number of positives among the items with feature k is target_k. The solution is
+p_g = σ(Σₖ λₖ·f_gk), where λ minimises the dual
 
     D(λ) = Σ_g size_g·log(1 + exp(λ·f_g)) − λ·target.
 """
@@ -12,17 +12,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-TOLERANCE = 1e-9  # of a rate: met when this near, contradictory when nothing comes this near
-ROUNDING = 1e-12  # of a rate: so near to none or to all, it forces its items
+TOLERANCE = 1e-9  # allowed error of a rate; rates that cannot be met this closely contradict
+ROUNDING = 1e-12  # a rate this close to 0 or 1 fixes the labels of its items
 MAX_STEPS = 200  # of Newton's method, which takes about 25 on hard problems
-RIDGE = 1e-14  # relative to the largest curvature: redundant expectations leave some at zero
+RIDGE = 1e-14  # relative to the largest curvature; redundant expectations have curvature zero
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Groups of identical items and the totals they should add up to, all float64.
+    """Groups of identical items and the expected totals of their labels, all float64.
 
-    fires: (groups, expectations), 0 or 1   size: (groups,)   target: (expectations,)
+    fires: (groups, expectations), 1 if the items of a group have the feature, else 0
+    size: (groups,), number of items   target: (expectations,), expected number of positives
     """
 
     fires: Tensor
@@ -31,31 +32,31 @@ class Problem:
 
     @property
     def count(self) -> Tensor:
-        """The number of items that fire each expectation: (expectations,)."""
+        """The number of items with the feature of each expectation: (expectations,)."""
         return self.size @ self.fires
 
-    def only(self, groups: Tensor, expectations: Tensor) -> "Problem":
-        """The problem of some groups (a mask) and some expectations (a mask), totals unchanged."""
+    def subset(self, groups: Tensor, expectations: Tensor) -> "Problem":
+        """Return the problem of some groups and expectations (both masks), with their totals."""
         fires = self.fires[groups][:, expectations]
         return Problem(fires, self.size[groups], self.target[expectations])
 
     def probability(self, weights: Tensor) -> Tensor:
-        """p = σ(f·λ): (groups,)."""
+        """Return p = σ(f·λ): (groups,)."""
         return torch.sigmoid(self.fires @ weights)
 
     def excess(self, probability: Tensor) -> Tensor:
-        """Expected minus stated number of positives, which is ∇D: (expectations,)."""
+        """Return ∇D, the expected number of positives minus the target: (expectations,)."""
         return (self.size * probability) @ self.fires - self.target
 
     def is_met_by(self, probability: Tensor) -> bool:
-        """Whether every rate is within TOLERANCE of the stated one."""
+        """Return True if every rate is within TOLERANCE of its target."""
         return bool((self.excess(probability).abs() <= TOLERANCE * self.count).all())
 
     def is_refuted_by(self, weights: Tensor) -> bool:
-        """Whether λ proves (as Farkas did) that no p comes within TOLERANCE of every rate.
+        """Return True if λ proves (by Farkas' lemma) that no p meets every rate within TOLERANCE.
 
-        λ·Σ size·p·f ≤ Σ size·max(0, λ·f) for every p in [0, 1]. If λ·target lies above that by a
-        gap, then the misses of the totals, weighted by |λ|, add up to the gap at least.
+        λ·Σ size·p·f ≤ Σ size·max(0, λ·f) for every p in [0, 1]. If λ·target exceeds this bound by a
+        gap, then the errors of the totals, weighted by |λ|, add up to at least this gap.
         """
         reachable = self.size @ (self.fires @ weights).relu()
         gap = weights @ self.target - reachable
@@ -63,17 +64,17 @@ class Problem:
 
 
 def solve(problem: Problem) -> tuple[Tensor, Tensor] | None:
-    """Probabilities (groups,) and weights (expectations,); None if the totals contradict.
+    """Return probabilities (groups,) and weights (expectations,); None if the totals contradict.
 
-    The weight of an expectation is NaN where all of its groups are forced to 0 or 1.
+    The weight of an expectation is NaN if all of its groups are forced to 0 or 1.
     """
-    probability = _forced(problem)
+    probability = _forced_labels(problem)
     if probability is None:
         return None
     free = probability.isnan()
     undecided = problem.fires[free].any(0)
     left = Problem(problem.fires, problem.size, -problem.excess(probability.nan_to_num()))
-    rest = left.only(free, undecided)
+    rest = left.subset(free, undecided)
     found = _minimise(rest)
     if found is None:
         return None
@@ -83,11 +84,11 @@ def solve(problem: Problem) -> tuple[Tensor, Tensor] | None:
     return probability, weights
 
 
-def _forced(problem: Problem) -> Tensor | None:
-    """0 or 1 for each group to which one expectation leaves no choice, NaN for the others.
+def _forced_labels(problem: Problem) -> Tensor | None:
+    """Return 0 or 1 for each group whose label one expectation determines, NaN for the others.
 
-    Fixing some groups may leave others no choice, so repeat until nothing changes. None if an
-    expectation then asks for fewer or more than can be.
+    Fixing some groups may determine others, so this is repeated until nothing changes. None if a
+    target then is below 0 or above the number of items that are left.
     """
     fires, count = problem.fires, problem.count
     value = torch.full_like(problem.size, torch.nan)
@@ -101,12 +102,12 @@ def _forced(problem: Problem) -> Tensor | None:
         one = free & fires[:, left >= room - ROUNDING * count].any(1)
         if not bool((zero | one).any()):
             return value
-        # A group forced both ways asks too much of one side, which the next round will find.
+        # A group forced to both 0 and 1 makes a target unreachable, which the next round detects.
         value = value.masked_fill(zero, 0).masked_fill(one, 1)
 
 
 def _minimise(problem: Problem) -> Tensor | None:
-    """The λ that minimises D, by Newton's method; None once a λ proves that none can."""
+    """Minimise D by Newton's method; None as soon as a λ proves that D has no minimum."""
     weights = torch.zeros_like(problem.target)
     for _ in range(MAX_STEPS):
         if problem.is_met_by(problem.probability(weights)):
@@ -119,7 +120,7 @@ def _minimise(problem: Problem) -> Tensor | None:
 
 
 def _newton_step(problem: Problem, weights: Tensor) -> Tensor:
-    """−(∇²D)⁻¹·∇D, with a ridge for directions in which D is flat."""
+    """Return −(∇²D)⁻¹·∇D, with a ridge for directions in which D is flat."""
     logits = problem.fires @ weights
     variance = problem.size * torch.sigmoid(logits) * torch.sigmoid(-logits)
     scale = problem.count.sqrt()  # in units of λ·scale the curvatures are comparable
@@ -131,9 +132,9 @@ def _newton_step(problem: Problem, weights: Tensor) -> Tensor:
 
 
 def _step_length(problem: Problem, weights: Tensor, step: Tensor) -> float:
-    """The first of 1, ½, ¼ … that does not climb far beyond the minimum along the step.
+    """Return the first of 1, ½, ¼ … that does not go far beyond the minimum along the step.
 
-    Judged by the slope alone: differences of D drown in rounding long before its gradient does.
+    Only slopes are compared: differences of D are lost in rounding long before its gradient is.
     """
 
     def slope(length: float) -> float:

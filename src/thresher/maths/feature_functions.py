@@ -1,7 +1,7 @@
 """Feature functions φ(x, y) of log-linear models, as one tensor.
 
-φ is (items, classes, features): for every item, what each feature would be if the item had each
-class. Dense or sparse (COO) tensors serve alike; most entries are zero when features are words.
+φ is (items, classes, features): for every item and class, the features that the item would have if
+it were of this class. It may be dense or sparse (COO): if features are words, most values are zero.
 """
 
 import torch
@@ -9,33 +9,35 @@ from torch import Tensor
 
 
 def outer_features(x: Tensor, classes: int) -> Tensor:
-    """φ(x, y) = onehot(y) ⊗ x: each class has weights of its own, so that w·φ(x, y) = θ_y·x.
+    """Return φ(x, y) = onehot(y) ⊗ x: each class has its own weights, and w·φ(x, y) = θ_y·x.
 
     `weight.view(classes, width)` of a model fitted on these is Θ.
 
     x: (items, width), dense or sparse   returns: (items, classes, classes·width), sparse
     """
-    (item, place), value = _entries(x)
+    (item, column), value = _nonzero(x)
     items, width = x.shape
     label = torch.arange(classes, device=x.device).repeat_interleave(len(value))
-    place = label * width + place.repeat(classes)
-    indices = torch.stack([item.repeat(classes), label, place])
+    column = label * width + column.repeat(classes)
+    indices = torch.stack([item.repeat(classes), label, column])
     return _sparse(indices, value.repeat(classes), (items, classes, classes * width))
 
 
 def binary_features(x: Tensor) -> Tensor:
-    """φ(x, 1) = x and φ(x, 0) = 0, so that p(1 | x) = σ(w·x).
+    """Return φ with φ(x, 1) = x and φ(x, 0) = 0, so that p(1 | x) = σ(w·x).
 
     x: (items, width), dense or sparse   returns: (items, 2, width), sparse
     """
-    (item, place), value = _entries(x)
+    (item, column), value = _nonzero(x)
     items, width = x.shape
-    indices = torch.stack([item, torch.ones_like(item), place])
+    indices = torch.stack([item, torch.ones_like(item), column])
     return _sparse(indices, value, (items, 2, width))
 
 
 def mean_features(features: Tensor, prob: Tensor) -> Tensor:
-    """(1/N) Σᵢ Σ_y prob(y | i)·φ(xᵢ, y): what a model expects; for one-hot rows, what data show.
+    """Return (1/N) Σᵢ Σ_y prob(y | i)·φ(xᵢ, y), the mean features under a model.
+
+    For one-hot rows of `prob`, these are the mean features of the data.
 
     features: (items, classes, features)   prob: (items, classes)   returns: (features,), float64
     """
@@ -43,44 +45,44 @@ def mean_features(features: Tensor, prob: Tensor) -> Tensor:
 
 
 def as_matrix(features: Tensor) -> Tensor:
-    """φ with a row for each pair of item and class: (items·classes, features), float64."""
+    """Return φ with a row for each pair of item and class: (items·classes, features), float64."""
     if features.dim() != 3:
         shape = tuple(features.shape)
-        raise ValueError(f"features must be (items, classes, features), got {shape}")
+        raise ValueError(f"`features` must be (items, classes, features), got {shape}")
     items, classes, width = features.shape
     if not features.is_sparse:
-        return _finite(features.double()).reshape(items * classes, width)
+        return _check_finite(features.double()).reshape(items * classes, width)
     features = features.coalesce()
-    item, label, place = features.indices()
-    indices = torch.stack([item * classes + label, place])
-    return _sparse(indices, _finite(features.values().double()), (items * classes, width))
+    item, label, column = features.indices()
+    indices = torch.stack([item * classes + label, column])
+    return _sparse(indices, _check_finite(features.values().double()), (items * classes, width))
 
 
 def check_target(features: Tensor, target: Tensor) -> None:
-    """Refuse a target that is not one class for each item of the features."""
+    """Raise ValueError unless the target has one class for each item of the features."""
     if features.dim() != 3 or 0 in features.shape:
         shape = tuple(features.shape)
-        raise ValueError(f"features must be (items, classes, features), none 0, got {shape}")
+        raise ValueError(f"`features` must be (items, classes, features), none 0, got {shape}")
     items, classes, _ = features.shape
     if target.shape != (items,) or target.dtype != torch.long:
         given = f"{tuple(target.shape)} of {target.dtype}"
-        raise ValueError(f"target must be ({items},) of torch.int64, got {given}")
-    least, greatest = int(target.min()), int(target.max())
-    if least < 0 or greatest >= classes:
-        raise ValueError(f"target must lie in 0 … {classes - 1}, got {least} … {greatest}")
+        raise ValueError(f"`target` must be ({items},) of torch.int64, got {given}")
+    lowest, highest = int(target.min()), int(target.max())
+    if lowest < 0 or highest >= classes:
+        raise ValueError(f"`target` must be in 0 … {classes - 1}, got {lowest} … {highest}")
 
 
-def _finite(values: Tensor) -> Tensor:
-    astray = ~values.isfinite()
-    if bool(astray.any()):
-        raise ValueError(f"features must be finite, got {values[astray][0].item()}")
+def _check_finite(values: Tensor) -> Tensor:
+    invalid = ~values.isfinite()
+    if bool(invalid.any()):
+        raise ValueError(f"`features` must be finite, got {values[invalid][0].item()}")
     return values
 
 
-def _entries(x: Tensor) -> tuple[Tensor, Tensor]:
-    """The places (2, entries) and values (entries,) of what is not zero in a matrix."""
+def _nonzero(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the indices (2, entries) and values (entries,) of a matrix that are not zero."""
     if x.dim() != 2:
-        raise ValueError(f"x must be (items, width), got {tuple(x.shape)}")
+        raise ValueError(f"`x` must be (items, width), got {tuple(x.shape)}")
     x = (x if x.is_sparse else x.to_sparse()).coalesce()
     return x.indices(), x.values()
 

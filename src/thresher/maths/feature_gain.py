@@ -1,7 +1,7 @@
-"""Features added to a log-linear model one at a time, the most useful first.
+"""Select features of a log-linear model one at a time, by their gain.
 
-The gain of a feature is how much its weight alone, all others held, can raise the penalised
-log-likelihood −J:
+The gain of a feature is the largest increase of the penalised log-likelihood −J by changing only
+the weight of this feature:
 
     gain_j = J(w) − min_α J(w + α·e_j)   in nats per item.
 """
@@ -15,15 +15,15 @@ from thresher.maths.feature_functions import check_target
 from thresher.maths.loglinear import LogLinear, fit_log_linear
 
 MAX_STEPS = 100  # of Newton's method in one dimension
-BLOCK = 2**22  # numbers held at once: bounds the memory, not the result
+BLOCK_VALUES = 2**22  # values in memory at once; does not change the result
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The features that were chosen, in order, and the model of them.
+    """The selected features in order, and the model fitted on them.
 
-    gains: how much each raised −J once all weights were fitted again, in nats per item.
-    model: its weights cover all features; they are 0 where a feature was not chosen.
+    gains: the increase of −J by each feature after all weights were fitted again, in nats per item
+    model: has weights for all features; they are 0 for those that were not selected
     """
 
     chosen: tuple[int, ...]
@@ -34,17 +34,17 @@ class Selection:
 def select_features(
     features: Tensor, target: Tensor, *, penalty: float, count: int, min_gain: float = 0.0
 ) -> Selection:
-    """Add the feature of largest gain, fit all weights again, and so on until `count` are chosen.
+    """Add the feature with the largest gain and fit all weights again, until `count` are selected.
 
-    Stops before when no feature left gains more than `min_gain`.
+    Stops earlier if no remaining feature has a gain above `min_gain`.
 
     features: (items, classes, features), dense or sparse   target: (items,), class indices
     """
     check_target(features, target)
     if not 0 <= count <= features.shape[2]:
-        raise ValueError(f"count must lie in 0 … {features.shape[2]}, got {count}")
-    nothing = torch.zeros(features.shape[2], dtype=torch.float64, device=features.device)
-    model = LogLinear(nothing, penalty)
+        raise ValueError(f"`count` must be in 0 … {features.shape[2]}, got {count}")
+    zeros = torch.zeros(features.shape[2], dtype=torch.float64, device=features.device)
+    model = LogLinear(zeros, penalty)
     chosen: list[int] = []
     gains: list[float] = []
     while len(chosen) < count:
@@ -61,64 +61,67 @@ def select_features(
 
 
 def feature_gains(model: LogLinear, features: Tensor, target: Tensor) -> Tensor:
-    """The gain of every feature at the weights of the model.
+    """Return the gain of every feature at the weights of the model.
 
     features: (items, classes, features), dense or sparse   returns: (features,), float64
     """
     items, classes, width = features.shape
     log_prob = model.log_prob(features)
-    places = torch.arange(width, device=features.device)
-    at_once = max(1, BLOCK // (items * classes))
+    columns = torch.arange(width, device=features.device)
+    block = max(1, BLOCK_VALUES // (items * classes))
     blocks = [
-        _gains_of_block(model, features, places[start : start + at_once], target, log_prob)
-        for start in range(0, width, at_once)
+        _block_gains(model, features, columns[start : start + block], target, log_prob)
+        for start in range(0, width, block)
     ]
     return torch.cat(blocks)
 
 
-def _gains_of_block(
-    model: LogLinear, features: Tensor, places: Tensor, target: Tensor, log_prob: Tensor
+def _block_gains(
+    model: LogLinear, features: Tensor, columns: Tensor, target: Tensor, log_prob: Tensor
 ) -> Tensor:
-    """The gains of some features at once."""
-    block = features.index_select(2, places)
+    """Return the gains of some features: (columns,)."""
+    block = features.index_select(2, columns)
     block = (block.to_dense() if block.is_sparse else block).double()  # (items, classes, block)
-    shown = block[torch.arange(len(target), device=target.device), target].mean(0)
-    weight, penalty = model.weight[places], model.penalty
-    alpha = _best_steps(block, shown, log_prob, weight, penalty)
+    observed = block[torch.arange(len(target), device=target.device), target].mean(0)
+    weight, penalty = model.weight[columns], model.penalty
+    alpha = _best_steps(block, observed, log_prob, weight, penalty)
     log_mean = (log_prob[:, :, None] + alpha * block).logsumexp(1).mean(0)
-    return alpha * shown - log_mean - penalty * (weight * alpha + alpha.square() / 2)
+    return alpha * observed - log_mean - penalty * (weight * alpha + alpha.square() / 2)
 
 
 def _best_steps(
-    block: Tensor, shown: Tensor, log_prob: Tensor, weight: Tensor, penalty: float
+    block: Tensor, observed: Tensor, log_prob: Tensor, weight: Tensor, penalty: float
 ) -> Tensor:
-    """The α that minimises J(w + α·e_j), for each feature of the block by itself.
+    """Return the α that minimises J(w + α·e_j) for each feature of the block separately.
 
-    Newton's method between what is known to lie below and above, halving where it would leave.
+    Newton's method with a bracket around the minimum; a step that leaves it is replaced by
+    bisection.
+
+    block: (items, classes, block)   observed: (block,), mean feature of the data
     """
-    reach = block.abs().amax((0, 1)).clamp_min(1e-300)
-    alpha = torch.zeros_like(shown)
-    longest = 1000 / reach  # where curvature has vanished, a step may not overflow the exponent
-    low, high = torch.full_like(shown, -torch.inf), torch.full_like(shown, torch.inf)
+    scale = block.abs().amax((0, 1)).clamp_min(1e-300)
+    alpha = torch.zeros_like(observed)
+    max_step = 1000 / scale  # without curvature, a longer step would overflow the exponential
+    low, high = torch.full_like(observed, -torch.inf), torch.full_like(observed, torch.inf)
     for _ in range(MAX_STEPS):
         tilted = (log_prob[:, :, None] + alpha * block).softmax(1)
         mean = (tilted * block).sum(1, keepdim=True)
-        slope = shown - mean.mean((0, 1)) - penalty * (weight + alpha)
-        settled = slope.abs() <= 1e-12 * reach
-        if bool(settled.all()):
+        slope = observed - mean.mean((0, 1)) - penalty * (weight + alpha)
+        converged = slope.abs() <= 1e-12 * scale
+        if bool(converged.all()):
             break
         low, high = torch.where(slope > 0, alpha, low), torch.where(slope < 0, alpha, high)
         curvature = (tilted * (block - mean).square()).sum(1).mean(0) + penalty
-        newton = alpha + (slope / curvature.clamp_min(1e-300)).clamp(-longest, longest)
+        newton = alpha + (slope / curvature.clamp_min(1e-300)).clamp(-max_step, max_step)
         inside = (newton > low) & (newton < high)
-        alpha = torch.where(settled, alpha, torch.where(inside, newton, (low + high) / 2))
+        alpha = torch.where(converged, alpha, torch.where(inside, newton, (low + high) / 2))
     return alpha
 
 
 def _fit_on(chosen: list[int], features: Tensor, target: Tensor, penalty: float) -> LogLinear:
-    """The model whose other weights are all 0."""
-    places = torch.tensor(chosen, device=features.device)
-    fitted = fit_log_linear(features.index_select(2, places), target, penalty=penalty)
+    """Fit a model on the chosen features; all other weights are 0."""
+    columns = torch.tensor(chosen, device=features.device)
+    fitted = fit_log_linear(features.index_select(2, columns), target, penalty=penalty)
     weight = fitted.weight.new_zeros(features.shape[2])
-    weight[places] = fitted.weight
+    weight[columns] = fitted.weight
     return LogLinear(weight, penalty)

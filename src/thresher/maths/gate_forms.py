@@ -1,4 +1,4 @@
-"""Gates by the name of their form, the rates they can reach, and what open gates cost."""
+"""Create gates by the name of their form; rates they can reach; penalties for open gates."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -21,9 +21,9 @@ GATE_FORMS: Final[dict[str, Callable[..., KumaraswamyGate]]] = {
 
 
 def gate(form: str, a: Tensor | float, b: Tensor | float, **options: Any) -> KumaraswamyGate:
-    """The gate of a named form: `gate("stretched", a, b)` is `StretchedGate(a, b)`.
+    """Return the gate of a named form: `gate("stretched", a, b)` is `StretchedGate(a, b)`.
 
-    options: those of the form (`threshold`, or `lower` and `upper`) and `validate_args`.
+    options: arguments of the form (`threshold`, or `lower` and `upper`) and `validate_args`.
     """
     if form not in GATE_FORMS:
         raise ValueError(f"unknown gate form {form!r}; choose from {', '.join(sorted(GATE_FORMS))}")
@@ -31,32 +31,32 @@ def gate(form: str, a: Tensor | float, b: Tensor | float, **options: Any) -> Kum
 
 
 def reachable_rates(form: str, low: float, high: float, **options: float) -> tuple[float, float]:
-    """The least and the greatest P(open) of a form while a and b stay in [low, high].
+    """Return the lowest and highest P(open) of a form if a and b are in [low, high].
 
-    P(open) = (1 − oᵃ)ᵇ, o the point of opening, grows with a and falls with b, so the extremes
-    are at (low, high) and (high, low).
+    P(open) = (1 − oᵃ)ᵇ, where o is the `opening`, rises with a and falls with b, so the extremes
+    are at (a, b) = (low, high) and (high, low).
     """
     if not 0 < low <= high:
-        raise ValueError(f"a, b need a range with 0 < low <= high; got low={low}, high={high}")
+        raise ValueError(f"the range of a and b needs 0 < low <= high, got low={low}, high={high}")
     a = torch.tensor([low, high], dtype=torch.float64)
-    least, greatest = gate(form, a, a.flip(0), **options).prob_open().tolist()
-    return least, greatest
+    lowest, highest = gate(form, a, a.flip(0), **options).prob_open().tolist()
+    return lowest, highest
 
 
 def check_rate(rate: float, form: str, low: float, high: float, **options: float) -> None:
     """Raise ValueError unless some a, b in [low, high] give the form P(open) = rate."""
-    least, greatest = reachable_rates(form, low, high, **options)
-    if not least <= rate <= greatest:
+    lowest, highest = reachable_rates(form, low, high, **options)
+    if not lowest <= rate <= highest:
         raise ValueError(
             f"{form} gates with a, b in [{low:g}, {high:g}] cannot be open at a rate of {rate:g}; "
-            f"choose a rate in [{least:.4g}, {greatest:.4g}] or widen the range of a, b"
+            f"choose a rate in [{lowest:.4g}, {highest:.4g}] or widen the range of a, b"
         )
 
 
 def expected_sparsity(prob_closed: Tensor, mask: Tensor) -> Tensor:
-    """The expected share of gates that are open: Σₜ mₜ (1 − P0ₜ) / Σₜ mₜ, 0 if nothing is in m.
+    """Return the expected fraction of open gates: Σₜ mₜ (1 − P0ₜ) / Σₜ mₜ, 0 for an empty mask.
 
-    prob_closed: (…, words)   mask: (…, words), true where there is a word   returns: (…)
+    prob_closed: (…, words)   mask: (…, words), True for words, False for padding   returns: (…)
     """
     _check_mask(prob_closed, mask)
     mask = mask.bool()
@@ -65,11 +65,11 @@ def expected_sparsity(prob_closed: Tensor, mask: Tensor) -> Tensor:
 
 
 def expected_fused_lasso(prob_closed: Tensor, mask: Tensor) -> Tensor:
-    """The expected number of changes between closed and open, for independent gates:
+    """Return the expected number of changes between closed and open, for independent gates.
 
-        Σₜ P0ₜ (1 − P0ₜ₊₁) + (1 − P0ₜ) P0ₜ₊₁   over the pairs with both words in the mask
+        Σₜ P0ₜ (1 − P0ₜ₊₁) + (1 − P0ₜ) P0ₜ₊₁   over the pairs of words that are both in the mask
 
-    prob_closed: (…, words)   mask: (…, words), true where there is a word   returns: (…)
+    prob_closed: (…, words)   mask: (…, words), True for words, False for padding   returns: (…)
     """
     _check_mask(prob_closed, mask)
     mask = mask.bool()
@@ -82,6 +82,6 @@ def expected_fused_lasso(prob_closed: Tensor, mask: Tensor) -> Tensor:
 def _check_mask(prob_closed: Tensor, mask: Tensor) -> None:
     if prob_closed.ndim == 0 or mask.shape != prob_closed.shape:
         raise ValueError(
-            "probabilities and mask must both have shape (…, words); "
+            "`prob_closed` and `mask` must both have shape (…, words), "
             f"got {tuple(prob_closed.shape)} and {tuple(mask.shape)}"
         )

@@ -1,4 +1,4 @@
-"""Gates: Kumaraswamy variables made hard, so that a token is let through or held back.
+"""HardKuma gates: Kumaraswamy variables that can be exactly 0 (closed) or 1 (open).
 
 u ~ Kumaraswamy(a, b) becomes a gate z in one of three forms:
 
@@ -6,9 +6,9 @@ u ~ Kumaraswamy(a, b) becomes a gate z in one of three forms:
     stretched    z = min(1, max(0, l + (r − l) u)), with l < 0 and r > 1
     continuous   z = u
 
-All speak the same language: `rsample`, `prob_zero`, `prob_one`, `prob_open`, `mean`, `decision`,
-their logarithms, and `torch.distributions.kl_divergence` between two gates of one form.
-`thresher.maths.gate_forms` finds a form by its name.
+All forms have the methods `rsample`, `prob_zero`, `prob_one`, `prob_open`, `mean`, `decision` and
+the logarithms of the probabilities; `torch.distributions.kl_divergence` compares two gates of one
+form. `thresher.maths.gate_forms.gate` creates a gate by the name of its form.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ from thresher.maths.quadrature import unit_interval_rule
 
 
 class KumaraswamyGate(Distribution, ABC):
-    """What the three forms share: u ~ Kumaraswamy(a, b), and the point above which z is open.
+    """Base class of the three forms: u ~ Kumaraswamy(a, b), and z is open if u > opening.
 
     Every method returns a tensor of the batch shape, that of `a` and `b` broadcast together;
     samples have shape sample_shape + batch_shape.
@@ -48,7 +48,7 @@ class KumaraswamyGate(Distribution, ABC):
         super().__init__(self.kumaraswamy.batch_shape, validate_args=validate_args)
 
     def expand(self, batch_shape: _size, _instance: Any = None) -> "KumaraswamyGate":
-        """The same gate with `a` and `b` expanded to `batch_shape`."""
+        """Return the gate with `a` and `b` expanded to `batch_shape`."""
         new: KumaraswamyGate = self._get_checked_instance(  # type: ignore[no-untyped-call]
             type(self), _instance
         )
@@ -59,60 +59,60 @@ class KumaraswamyGate(Distribution, ABC):
         return new
 
     def rsample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """Samples of z through which gradients reach a and b."""
+        """Draw samples of z that are differentiable in a and b."""
         return self._gate(self.kumaraswamy.rsample(sample_shape, generator=generator))
 
     def sample(self, sample_shape: _size = (), *, generator: Generator | None = None) -> Tensor:
-        """`rsample` without gradients."""
+        """Draw samples of z without gradients."""
         with torch.no_grad():
             return self.rsample(sample_shape, generator=generator)
 
     def prob_open(self) -> Tensor:
-        """P(z > 0), for the continuous form P(u > t): 1 − F(opening)."""
+        """Return P(z > 0), for the continuous form P(u > t): 1 − F(opening)."""
         return torch.exp(self.log_prob_open())
 
     def prob_closed(self) -> Tensor:
-        """1 − P(open) = F(opening), with the digits that the subtraction would lose."""
+        """Return 1 − P(open) = F(opening), more exactly than by subtraction."""
         return torch.exp(self.log_prob_closed())
 
     def prob_zero(self) -> Tensor:
-        """P(z = 0)."""
+        """Return P(z = 0)."""
         return torch.exp(self.log_prob_zero())
 
     def prob_one(self) -> Tensor:
-        """P(z = 1)."""
+        """Return P(z = 1)."""
         return torch.exp(self.log_prob_one())
 
     def log_prob_open(self) -> Tensor:
-        """log P(open). With `log_prob_closed`, all that a binary cross-entropy needs."""
+        """Return log P(open)."""
         return self.kumaraswamy.log_survival(self.a.new_full((), self.opening))
 
     def log_prob_closed(self) -> Tensor:
-        """log(1 − P(open))."""
+        """Return log(1 − P(open))."""
         return self.kumaraswamy.log_cdf(self.a.new_full((), self.opening))
 
     def log_prob_zero(self) -> Tensor:
-        """log P(z = 0): a closed gate is one that is 0."""
+        """Return log P(z = 0)."""
         return self.log_prob_closed()
 
     @abstractmethod
     def log_prob_one(self) -> Tensor:
-        """log P(z = 1)."""
+        """Return log P(z = 1)."""
 
     @abstractmethod
     def decision(self) -> Tensor:
-        """The gate used at inference: the most probable of z = 0, z = 1 and 0 < z < 1.
+        """Return the gate used at inference: 0, 1 or the mean of z between them.
 
-        In the last case, the mean of z there.
+        It depends on which of z = 0, z = 1 and 0 < z < 1 is the most probable.
         """
 
     @abstractmethod
     def _gate(self, u: Tensor) -> Tensor:
-        """z of u, elementwise."""
+        """Return z for u, elementwise."""
 
 
-class _CutGate(KumaraswamyGate):
-    """A gate that is open where u > threshold."""
+class _ThresholdGate(KumaraswamyGate):
+    """A gate that is open if u > threshold."""
 
     def __init__(
         self,
@@ -123,11 +123,11 @@ class _CutGate(KumaraswamyGate):
         validate_args: bool | None = None,
     ) -> None:
         if not 0 < threshold < 1:
-            raise ValueError(f"a threshold must lie strictly between 0 and 1; got {threshold}")
+            raise ValueError(f"`threshold` must be strictly between 0 and 1, got {threshold}")
         super().__init__(a, b, opening=threshold, validate_args=validate_args)
 
 
-class ThresholdedGate(_CutGate):
+class ThresholdedGate(_ThresholdGate):
     """z = 1[u > t] in the forward pass; the gradient of u in the backward pass.
 
     P(z = 1) = 1 − F(t) = (1 − tᵃ)ᵇ. Samples are exactly 0 or 1.
@@ -136,13 +136,13 @@ class ThresholdedGate(_CutGate):
     support = constraints.boolean
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """log P(z = value), value 0 or 1."""
+        """Return log P(z = value) for values 0 and 1."""
         if self._validate_args:
             self._validate_sample(value)
         return torch.where(value > 0, self.log_prob_open(), self.log_prob_closed())
 
     def log_prob_one(self) -> Tensor:
-        """log(1 − F(t)) = b log(1 − tᵃ)."""
+        """Return log(1 − F(t)) = b log(1 − tᵃ)."""
         return self.log_prob_open()
 
     @property
@@ -151,7 +151,7 @@ class ThresholdedGate(_CutGate):
         return self.prob_one()
 
     def decision(self) -> Tensor:
-        """1 where P(z = 1) > ½, else 0."""
+        """Return 1 if P(z = 1) > ½, else 0."""
         return (self.log_prob_one() > self.log_prob_zero()).to(self.a.dtype)
 
     def _gate(self, u: Tensor) -> Tensor:
@@ -179,37 +179,37 @@ class StretchedGate(KumaraswamyGate):
     ) -> None:
         if not (lower < 0 and upper > 1):
             raise ValueError(
-                "a stretch must reach beyond [0, 1] on both sides, lower < 0 and upper > 1; "
+                "stretched gates need `lower` < 0 and `upper` > 1, "
                 f"got lower={lower}, upper={upper}"
             )
         self.lower, self.upper = lower, upper
         super().__init__(a, b, opening=-lower / (upper - lower), validate_args=validate_args)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """log P(z = 0) at 0, log P(z = 1) at 1, the log density of z between."""
+        """Return log P(z = 0) at 0, log P(z = 1) at 1, and the log density of z in between."""
         if self._validate_args:
             self._validate_sample(value)
-        # At 0 and 1 too the unstretched value lies inside (0, 1), so no branch is infinite.
+        # Even for 0 and 1 the unstretched value is inside (0, 1), so no branch is infinite.
         density = self.kumaraswamy.log_prob(self._unstretched(value))
         log_prob = density - torch.log(self.a.new_full((), self.upper - self.lower))
         log_prob = torch.where(value <= 0, self.log_prob_zero(), log_prob)
         return torch.where(value >= 1, self.log_prob_one(), log_prob)
 
     def log_prob_one(self) -> Tensor:
-        """log(1 − F((1 − l)/(r − l)))."""
+        """Return log(1 − F((1 − l)/(r − l)))."""
         return self.kumaraswamy.log_survival(self._unstretched(self.a.new_ones(())))
 
     @property
     def mean(self) -> Tensor:
-        """E[z] = ∫₀¹ P(z > y) dy, by 64-node quadrature; to rounding error for a, b ≤ 100."""
+        """E[z] = ∫₀¹ P(z > y) dy, by 64-node quadrature; exact up to rounding for a, b ≤ 100."""
         y, weights = unit_interval_rule(self.a, ndim=self.a.ndim)
         return (weights * torch.exp(self.kumaraswamy.log_survival(self._unstretched(y)))).sum(0)
 
     def decision(self) -> Tensor:
-        """0, 1 or E[z | 0 < z < 1], whichever of P(z = 0), P(z = 1), P(0 < z < 1) is largest."""
+        """Return 0, 1 or E[z | 0 < z < 1] if P(z = 0), P(z = 1) or P(0 < z < 1) is the largest."""
         zero, one = self.prob_zero(), self.prob_one()
         between = 1 - zero - one
-        # The largest of three is at least 1/3: the clamp only touches means that are not used.
+        # The largest of the three is at least 1/3: the clamp changes only means that are not used.
         mean_between = (self.mean - one) / between.clamp(min=1 / 3)
         extreme = (one > zero).to(zero.dtype)
         return torch.where((between > zero) & (between > one), mean_between, extreme)
@@ -221,21 +221,21 @@ class StretchedGate(KumaraswamyGate):
         return (z - self.lower) / (self.upper - self.lower)
 
 
-class ContinuousGate(_CutGate):
-    """z = u, never exactly 0 or 1; counted as open where u > t."""
+class ContinuousGate(_ThresholdGate):
+    """z = u, never exactly 0 or 1; it counts as open if u > t."""
 
     support = constraints.unit_interval
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The log density of u."""
+        """Return the log density of u."""
         return self.kumaraswamy.log_prob(value)
 
     def log_prob_zero(self) -> Tensor:
-        """−inf: z is never 0, not even where it counts as closed."""
+        """Return −inf: z is never 0, even if it counts as closed."""
         return torch.full_like(self.a, -torch.inf)
 
     def log_prob_one(self) -> Tensor:
-        """−inf: z is never 1."""
+        """Return −inf: z is never 1."""
         return torch.full_like(self.a, -torch.inf)
 
     @property
@@ -244,7 +244,7 @@ class ContinuousGate(_CutGate):
         return self.kumaraswamy.mean
 
     def decision(self) -> Tensor:
-        """E[u]."""
+        """Return E[u]."""
         return self.mean
 
     def _gate(self, u: Tensor) -> Tensor:
@@ -252,12 +252,12 @@ class ContinuousGate(_CutGate):
 
 
 def symmetric_kl(p: Distribution, q: Distribution) -> Tensor:
-    """½ KL(p‖q) + ½ KL(q‖p), of the batch shape."""
+    """Return ½ KL(p‖q) + ½ KL(q‖p), of the batch shape."""
     return (kl_divergence(p, q) + kl_divergence(q, p)) / 2
 
 
 def _kl_term(log_p: Tensor, log_q: Tensor) -> Tensor:
-    """p (log p − log q): what a point mass, or a point of a density, adds to KL(p‖q)."""
+    """Return p (log p − log q), the contribution of one point to KL(p‖q)."""
     return torch.exp(log_p) * (log_p - log_q)
 
 
@@ -267,7 +267,7 @@ def _kl_thresholded(p: ThresholdedGate, q: ThresholdedGate) -> Tensor:
 
 
 def _kl_stretched(p: StretchedGate, q: StretchedGate) -> Tensor:
-    """The point masses exactly, the density between them by quadrature over z."""
+    """Add the point masses exactly, and the density between them by quadrature over z."""
     z, weights = unit_interval_rule(p.a, ndim=max(p.a.ndim, q.a.ndim))
     between = (weights * _kl_term(p.log_prob(z), q.log_prob(z))).sum(0)
     zero = _kl_term(p.log_prob_zero(), q.log_prob_zero())

@@ -1,8 +1,8 @@
-"""Entropy and its relatives, of distributions held in tensors.
+"""Entropy, cross-entropy, KL divergence and related quantities of distributions in tensors.
 
-A distribution lies along `dim` and sums to one there. Everything is measured in bits; `base`
-chooses another unit (`math.e` gives nats). By convention 0·log 0 = 0, so an impossible outcome
-adds nothing, and it receives a gradient of zero rather than an infinite one.
+A distribution sums to one along `dim`. The unit is bits; `base` chooses another one (`math.e` for
+nats). By convention 0·log 0 = 0, so an impossible outcome adds nothing, and its gradient is zero
+instead of infinite.
 """
 
 import math
@@ -12,7 +12,7 @@ from torch import Tensor
 
 
 def surprisal(p: Tensor, *, base: float = 2.0) -> Tensor:
-    """−log p of each probability: how unexpected an outcome is; infinite where p = 0.
+    """Return −log p of each probability; infinite for p = 0.
 
     p: any shape, in [0, 1]   returns: the shape of p
     """
@@ -21,7 +21,7 @@ def surprisal(p: Tensor, *, base: float = 2.0) -> Tensor:
 
 
 def entropy(p: Tensor, *, dim: int = -1, base: float = 2.0) -> Tensor:
-    """H(p) = −Σ p·log p: the shortest average code for outcomes drawn from p.
+    """Return H(p) = −Σ p·log p, the shortest average code length for outcomes of p.
 
     p: (…, outcomes, …)   returns: that shape without `dim`
     """
@@ -30,9 +30,9 @@ def entropy(p: Tensor, *, dim: int = -1, base: float = 2.0) -> Tensor:
 
 
 def cross_entropy(p: Tensor, q: Tensor, *, dim: int = -1, base: float = 2.0) -> Tensor:
-    """H(p, q) = −Σ p·log q ≥ H(p): the average code for outcomes of p under the code of q.
+    """Return H(p, q) = −Σ p·log q ≥ H(p), the average code length for outcomes of p with q's code.
 
-    Infinite where q calls impossible something that happens under p.
+    Infinite if an outcome is possible under p but not under q.
 
     p, q: (…, outcomes, …), broadcast together   returns: that shape without `dim`
     """
@@ -41,7 +41,7 @@ def cross_entropy(p: Tensor, q: Tensor, *, dim: int = -1, base: float = 2.0) -> 
 
 
 def binary_cross_entropy(y: Tensor, p: Tensor, *, base: float = 2.0) -> Tensor:
-    """−y·log p − (1 − y)·log(1 − p): `cross_entropy` of the coins (y, 1 − y) and (p, 1 − p).
+    """Return −y·log p − (1 − y)·log(1 − p), the `cross_entropy` of (y, 1 − y) and (p, 1 − p).
 
     y, p: any shapes that broadcast, in [0, 1]   returns: the broadcast shape
     """
@@ -52,7 +52,7 @@ def binary_cross_entropy(y: Tensor, p: Tensor, *, base: float = 2.0) -> Tensor:
 
 
 def kullback_leibler(p: Tensor, q: Tensor, *, dim: int = -1, base: float = 2.0) -> Tensor:
-    """KL(p ‖ q) = Σ p·log(p / q) = H(p, q) − H(p) ≥ 0, summed without that subtraction.
+    """Return KL(p ‖ q) = Σ p·log(p / q) = H(p, q) − H(p) ≥ 0, computed as the sum.
 
     p, q: (…, outcomes, …), broadcast together   returns: that shape without `dim`
     """
@@ -63,16 +63,16 @@ def kullback_leibler(p: Tensor, q: Tensor, *, dim: int = -1, base: float = 2.0) 
 
 
 def renyi_entropy(p: Tensor, *, alpha: float, dim: int = -1, base: float = 2.0) -> Tensor:
-    """H_α(p) = log(Σ p^α) / (1 − α), falling as α rises.
+    """Return H_α(p) = log(Σ p^α) / (1 − α), which does not increase with α.
 
-    α = 0 counts the possible outcomes (log of their number), α → 1 is Shannon's `entropy` and
-    α = ∞ looks at the likeliest alone (−log max p).
+    α = 0 gives the log of the number of possible outcomes, α → 1 Shannon's `entropy`, and α = ∞
+    −log max p.
 
     p: (…, outcomes, …)   returns: that shape without `dim`
     """
     _check_distribution(p, "p", dim)
     if not alpha >= 0:
-        raise ValueError(f"alpha must be at least 0 (math.inf is allowed), got {alpha}")
+        raise ValueError(f"`alpha` must be at least 0 (math.inf is allowed), got {alpha}")
     if alpha == 1:
         return entropy(p, dim=dim, base=base)
     if alpha == math.inf:
@@ -81,20 +81,20 @@ def renyi_entropy(p: Tensor, *, alpha: float, dim: int = -1, base: float = 2.0) 
 
 
 def renyi_efficiency(p: Tensor, *, alpha: float, dim: int = -1) -> Tensor:
-    """H_α(p) / log V in [0, 1]: one when all V outcomes are equally frequent.
+    """Return H_α(p) / log V in [0, 1]; it is 1 if all V outcomes are equally frequent.
 
     p: (…, V, …) with V ≥ 2   returns: that shape without `dim`
     """
     outcomes = p.shape[dim] if p.dim() else 1
     if outcomes < 2:
-        raise ValueError(f"an efficiency needs at least 2 outcomes along dim, got {outcomes}")
+        raise ValueError(f"`p` needs at least 2 outcomes along dim, got {outcomes}")
     return renyi_entropy(p, alpha=alpha, dim=dim, base=outcomes)
 
 
 def perplexity(cross_entropy: Tensor, *, base: float = 2.0) -> Tensor:
-    """base^H: the number of equally likely outcomes that would be as hard to guess.
+    """Return base^H, the number of equally likely outcomes that would have the same entropy.
 
-    `base` is the unit that H was measured in: 2 for bits, `math.e` for nats.
+    base: the unit of H, 2 for bits, `math.e` for nats
 
     cross_entropy: any shape   returns: the same shape
     """
@@ -102,7 +102,7 @@ def perplexity(cross_entropy: Tensor, *, base: float = 2.0) -> Tensor:
 
 
 def language_entropy(log_prob: Tensor, *, base: float = 2.0) -> Tensor:
-    """H(L) = −Σ p(w₁…w_M)·log p(w₁…w_M) over every sequence of an enumerable language.
+    """Return H(L) = −Σ p(w₁…w_M)·log p(w₁…w_M) over all sequences of an enumerable language.
 
     log_prob: (sequences,), natural logarithms; their exponentials sum to one   returns: ()
     """
@@ -112,26 +112,26 @@ def language_entropy(log_prob: Tensor, *, base: float = 2.0) -> Tensor:
 
 
 def cross_entropy_rate(log_prob: Tensor, lengths: Tensor, *, base: float = 2.0) -> Tensor:
-    """H(W) = −Σᵢ log p(Sᵢ) / Σᵢ Mᵢ: what a language model pays per unit of a sample of text.
+    """Return H(W) = −Σᵢ log p(Sᵢ) / Σᵢ Mᵢ, the cross-entropy of a language model per unit of text.
 
-    The unit is whatever `lengths` counts: tokens, words, characters or bytes. Its `perplexity`
-    is the model's.
+    The unit is what `lengths` counts: tokens, words, characters or bytes. The `perplexity` of the
+    result is that of the model.
 
     log_prob: (sequences,), natural logarithms   lengths: (sequences,)   returns: ()
     """
     if log_prob.shape != lengths.shape:
         shapes = f"{tuple(log_prob.shape)} and {tuple(lengths.shape)}"
-        raise ValueError(f"log_prob and lengths must have the same shape, got {shapes}")
+        raise ValueError(f"`log_prob` and `lengths` must have the same shape, got {shapes}")
     if not bool((log_prob <= _tolerance(log_prob)).all()):
         largest = log_prob.max().item()
-        raise ValueError(f"log_prob must be at most 0, the logarithm of one, got {largest}")
+        raise ValueError(f"`log_prob` must be at most 0, got {largest}")
     if not bool((lengths >= 0).all()) or not bool(lengths.sum() > 0):
-        raise ValueError(f"lengths must be at least 0 and not all 0, got {lengths.tolist()}")
+        raise ValueError(f"`lengths` must be at least 0 and not all 0, got {lengths.tolist()}")
     return -log_prob.sum() / (lengths.sum() * _unit(base))
 
 
 def bits_per_byte(log_prob: Tensor, byte_counts: Tensor) -> Tensor:
-    """`cross_entropy_rate` in bits per byte, which compares models across tokenizers.
+    """Return the `cross_entropy_rate` in bits per byte, comparable across tokenizers.
 
     log_prob: (sequences,), natural logarithms   byte_counts: (sequences,)   returns: ()
     """
@@ -139,34 +139,34 @@ def bits_per_byte(log_prob: Tensor, byte_counts: Tensor) -> Tensor:
 
 
 def _expected_surprisal(p: Tensor, q: Tensor) -> Tensor:
-    """−p·log q term by term, with 0·log 0 = 0 in value and in gradient."""
+    """Return −p·log q elementwise, with 0·log 0 = 0 in value and in gradient."""
     return -p * torch.where((p == 0) & (q == 0), 1, q).log()
 
 
 def _log_power_sum(p: Tensor, alpha: float, dim: int) -> Tensor:
-    """log Σ p^α over the possible outcomes; accurate beside α = 1, where it vanishes."""
+    """Return log Σ p^α over the possible outcomes; accurate near α = 1, where it is 0."""
     log_p = torch.where(p > 0, p, 1).log()
     if abs(alpha - 1) < 0.1:
-        # Σ p = 1, so Σ p^α = 1 + Σ p·(p^(α−1) − 1), and no digit of that sum is lost to the one.
+        # Σ p = 1, so Σ p^α = 1 + Σ p·(p^(α−1) − 1); log1p of that sum loses no digits.
         return (p * torch.expm1((alpha - 1) * log_p)).sum(dim).log1p()
     return (alpha * log_p).masked_fill(p == 0, -math.inf).logsumexp(dim)
 
 
 def _unit(base: float) -> float:
     if not 1 < base < math.inf:
-        raise ValueError(f"base must be above 1 and finite (2 for bits, e for nats), got {base}")
+        raise ValueError(f"`base` must be above 1 and finite (2 for bits, e for nats), got {base}")
     return math.log(base)
 
 
 def _tolerance(p: Tensor) -> float:
-    """How far from one a sum may lie: wide enough for a softmax over a large vocabulary."""
+    """Return how much a sum may differ from 1: enough for a softmax over a large vocabulary."""
     return max(1e-4, 8 * torch.finfo(p.dtype).eps)
 
 
 def _check_pair(p: Tensor, q: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    # Broadcast before checking: (1,) against (5,) is no distribution over five outcomes.
-    together = p + q
-    p, q = p.expand_as(together), q.expand_as(together)
+    # Broadcast before checking: (1,) broadcast to (5,) is not a distribution.
+    shape = (p + q).shape
+    p, q = p.expand(shape), q.expand(shape)
     _check_distribution(p, "p", dim)
     _check_distribution(q, "q", dim)
     return p, q
@@ -175,18 +175,18 @@ def _check_pair(p: Tensor, q: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 def _check_distribution(p: Tensor, name: str, dim: int) -> None:
     _check_values(p, name, p >= 0, "must not be negative")
     total = p.sum(dim)
-    astray = (total - 1).abs() > _tolerance(p)
-    if bool(astray.any()):
-        value, allowed = total[astray][0].item(), _tolerance(p)
-        raise ValueError(f"{name} must sum to 1 ± {allowed:g} along dim {dim}, got {value}")
+    invalid = (total - 1).abs() > _tolerance(p)
+    if bool(invalid.any()):
+        value, allowed = total[invalid][0].item(), _tolerance(p)
+        raise ValueError(f"`{name}` must sum to 1 ± {allowed:g} along dim {dim}, got {value}")
 
 
 def _check_probabilities(p: Tensor, name: str) -> None:
-    _check_values(p, name, (p >= 0) & (p <= 1), "must lie in [0, 1]")
+    _check_values(p, name, (p >= 0) & (p <= 1), "must be between 0 and 1")
 
 
 def _check_values(p: Tensor, name: str, allowed: Tensor, rule: str) -> None:
     if not p.is_floating_point():
-        raise TypeError(f"{name} must be a floating-point tensor, got {p.dtype}")
+        raise TypeError(f"`{name}` must be a floating-point tensor, got {p.dtype}")
     if not bool(allowed.all()):  # NaN compares false, so it is never allowed
-        raise ValueError(f"{name} {rule}, got {p[~allowed][0].item()}")
+        raise ValueError(f"`{name}` {rule}, got {p[~allowed][0].item()}")

@@ -1,4 +1,4 @@
-"""Fixed quadrature rules: the integrals they give are plain weighted sums, so autograd follows."""
+"""Fixed quadrature rules: integrals are weighted sums, so autograd can differentiate them."""
 
 import math
 
@@ -10,9 +10,9 @@ EXPONENTIAL_NODES = 96
 
 
 def unit_interval_rule(like: Tensor, *, ndim: int) -> tuple[Tensor, Tensor]:
-    """Nodes and weights of Fejér's first rule: ∫₀¹ f(x) dx ≈ Σᵢ wᵢ f(xᵢ), the ends left out.
+    """Return nodes and weights of Fejér's first rule: ∫₀¹ f(x) dx ≈ Σᵢ wᵢ f(xᵢ), without 0 and 1.
 
-    Exact for polynomials of degree below 64. Returns two tensors of shape (64, 1, …, 1) with
+    Exact for polynomials of degree below 64. Both are tensors of shape (64, 1, …, 1) with
     `ndim` trailing ones, in the dtype and on the device of `like`.
     """
     n = UNIT_NODES
@@ -23,12 +23,12 @@ def unit_interval_rule(like: Tensor, *, ndim: int) -> tuple[Tensor, Tensor]:
 
 
 def exponential_rule(like: Tensor, *, ndim: int) -> tuple[Tensor, Tensor]:
-    """log e of the nodes, and weights: ∫₀^∞ f(e) exp(−e) de ≈ Σᵢ wᵢ f(eᵢ).
+    """Return log e of the nodes, and weights: ∫₀^∞ f(e) exp(−e) de ≈ Σᵢ wᵢ f(eᵢ).
 
-    A trapezium sum after the double-exponential substitution e = exp(s − exp(−s)), under which
-    the integrand and all its derivatives vanish at both ends: that f is singular like log e at
-    0, or grows like a power at ∞, costs no accuracy. Returns two tensors of shape
-    (96, 1, …, 1) with `ndim` trailing ones, in the dtype and on the device of `like`.
+    This is the trapezium rule after the double-exponential substitution e = exp(s − exp(−s)), with
+    which the integrand and all its derivatives vanish at both ends: the rule stays accurate if f is
+    singular like log e at 0, or grows like a power at ∞. Both are tensors of shape (96, 1, …, 1)
+    with `ndim` trailing ones, in the dtype and on the device of `like`.
     """
     s = torch.linspace(-3.4, 3.5, EXPONENTIAL_NODES, dtype=torch.float64)
     log_node = s - torch.exp(-s)

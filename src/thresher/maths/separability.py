@@ -1,19 +1,19 @@
-"""When the likelihood of a log-linear model has no maximum."""
+"""Detect separable data, for which the likelihood of a log-linear model has no maximum."""
 
 import torch
 from torch import Tensor
 
 from thresher.maths.feature_functions import as_matrix
 
-SURVIVAL = (1.0, 1e-3, 1e-5)  # probabilities above which a class may still hold the weights back
-RANK = 1e-12  # an eigenvalue this small beside the largest counts as zero
-ROUNDING = 1e-9  # a margin this small beside the largest counts as zero
+MIN_PROBABILITIES = (1.0, 1e-3, 1e-5)  # classes above one of these still limit the weights
+RANK = 1e-12  # eigenvalues below this fraction of the largest count as zero
+ROUNDING = 1e-9  # margins below this fraction of the largest count as zero
 
 
 class SeparableDataError(ValueError):
-    """Some direction of the weights raises the likelihood for ever.
+    """The likelihood increases without limit along a direction of the weights.
 
-    direction: (features,), see `separating_direction`.
+    direction: (features,), see `separating_direction`
     """
 
     def __init__(self, direction: Tensor) -> None:
@@ -25,13 +25,13 @@ class SeparableDataError(ValueError):
 
 
 def separating_direction(features: Tensor, target: Tensor, weight: Tensor) -> Tensor | None:
-    """A d with d·(φ(x, y) − φ(x, y')) ≥ 0 for all items x, y and rivals y', and > 0 for some.
+    """Return a d with d·(φ(x, y) − φ(x, y')) ≥ 0 for all items x, y and classes y', > 0 for some.
 
-    `weight` is where a search without a penalty stopped. If there is such a d, the search ran
-    away along it: the rivals that d beats have all but vanished, and those it leaves alone have
-    kept some probability. So the candidates are what is left of the weights when they may not
-    move the margins of the survivors; the inequalities decide. None if no candidate meets them.
-    The price is the eigenvectors of a matrix (features, features).
+    `weight` is where a search without a penalty stopped. If such a d exists, the search followed
+    it: classes y' with a positive margin have almost no probability left, the others have kept
+    some. So the candidates are the weights without their components that change the margins of the
+    classes that kept some probability, and the inequalities are then checked. None if no candidate
+    meets them. The cost is the eigenvectors of a matrix (features, features).
 
     features: (items, classes, features)   target: (items,)   weight: (features,)
     """
@@ -41,18 +41,18 @@ def separating_direction(features: Tensor, target: Tensor, weight: Tensor) -> Te
     margins = matrix.index_select(0, truth.repeat_interleave(classes)) - matrix
     prob = (matrix @ weight).view(items, classes).softmax(1).flatten()
     noise = ROUNDING * float((margins @ weight).abs().max())
-    for survival in SURVIVAL:
-        survivors = (prob > survival).nonzero().flatten()
-        direction = weight - _projection(weight, margins, survivors)
-        won = margins @ direction
-        largest = float(won.max())
-        if largest > noise and float(won.min()) >= -ROUNDING * largest:
+    for min_probability in MIN_PROBABILITIES:
+        remaining = (prob > min_probability).nonzero().flatten()
+        direction = weight - _project(weight, margins, remaining)
+        change = margins @ direction
+        largest = float(change.max())
+        if largest > noise and float(change.min()) >= -ROUNDING * largest:
             return direction
     return None
 
 
-def _projection(vector: Tensor, matrix: Tensor, rows: Tensor) -> Tensor:
-    """The projection of a vector on the span of some rows of a matrix, dense or sparse."""
+def _project(vector: Tensor, matrix: Tensor, rows: Tensor) -> Tensor:
+    """Project a vector on the span of some rows of a matrix, dense or sparse."""
     gram = vector.new_zeros(len(vector), len(vector))
     for start in range(0, len(rows), 4096):
         block = matrix.index_select(0, rows[start : start + 4096])
