@@ -54,7 +54,7 @@ def test_default_cutoffs_leave_every_cluster_a_dimension():
     assert default_cutoffs(64, 1000) == [50, 250]
     assert default_cutoffs(8, 1000) == [50]
     assert default_cutoffs(64, 2) == [1]
-    with pytest.raises(ValueError, match=r"2 clusters need a width of at least 4\^2, got 8"):
+    with pytest.raises(ValueError, match=r"2 clusters need a `width` of at least 4\^2, got 8"):
         AdaptiveSoftmax(8, 1000, cutoffs=[50, 250])
     with pytest.raises(ValueError, match=r"at least 4\^1, got 2"):
         AdaptiveSoftmax(2, 1000)

@@ -289,9 +289,9 @@ def test_single_and_automatic_half_precision_agree_with_double(name, dtype):
 def test_wrong_shapes_and_targets_are_refused(name):
     layer = make_named(name)
     hidden, target = random_rows(4)
-    with pytest.raises(ValueError, match=r"hidden must be \(…, 8\), got \(4, 7\)"):
+    with pytest.raises(ValueError, match=r"`hidden` must be \(…, 8\), got \(4, 7\)"):
         layer.all_log_probs(hidden[:, :7])
-    with pytest.raises(ValueError, match="target must have the shape of hidden"):
+    with pytest.raises(ValueError, match="`target` must have the shape of `hidden`"):
         layer.loss(hidden, target[:3])
     for wrong in (VOCABULARY, -1):
         with pytest.raises(IndexError, match=rf"\[0, 13\).*got {wrong}"):

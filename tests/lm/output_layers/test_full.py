@@ -60,7 +60,7 @@ def test_a_tied_weight_is_the_embeddings_own():
     target = torch.tensor([1, 2])
     layer.loss(embedding(torch.tensor([7, 7])), target).backward()
     assert (embedding.weight.grad != 0).any(1).all()
-    with pytest.raises(ValueError, match=r"tied weight must be \(8, 6\), got \(9, 6\)"):
+    with pytest.raises(ValueError, match=r"`weight` must be \(8, 6\), got \(9, 6\)"):
         FullSoftmax(6, 8, weight=embedding.weight)
 
 

@@ -93,7 +93,7 @@ def test_p_is_the_class_times_the_word_in_its_class():
 
 def test_classes_are_checked():
     for classes in (0, 7):
-        with pytest.raises(ValueError, match=rf"classes must lie in \[1, 6\], got {classes}"):
+        with pytest.raises(ValueError, match=rf"`classes` must lie in \[1, 6\], got {classes}"):
             ClassSoftmax(4, 6, classes=classes)
     with pytest.raises(ValueError, match=r"a number or \(6,\), got \(5,\)"):
         ClassSoftmax(4, 6, classes=torch.zeros(5).long())
@@ -125,9 +125,9 @@ def test_class_names_may_repeat_in_different_parents():
 
 
 def test_paths_and_levels_are_checked():
-    with pytest.raises(ValueError, match="at least 1 level, got 0"):
+    with pytest.raises(ValueError, match="`levels` must be at least 1, got 0"):
         HierarchicalSoftmax(4, 6, levels=0)
-    with pytest.raises(ValueError, match=r"paths must be \(6, levels − 1\), got \(5, 2\)"):
+    with pytest.raises(ValueError, match=r"`paths` must be \(6, levels − 1\), got \(5, 2\)"):
         HierarchicalSoftmax(4, 6, paths=torch.zeros(5, 2).long())
 
 

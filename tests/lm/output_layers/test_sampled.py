@@ -99,5 +99,5 @@ def test_a_word_never_seen_can_still_be_learned(kind):
     layer.loss(hidden, target, generator=seeded()).backward()
     assert layer.weight.grad.isfinite().all()
     assert (layer.weight.grad[[1, 3]] != 0).all()
-    with pytest.raises(ValueError, match="samples must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="`samples` must be at least 1, got 0"):
         kind(3, 4, samples=0)

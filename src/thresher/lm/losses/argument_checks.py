@@ -4,21 +4,30 @@ The values of a tensor on a GPU are only checked with `wait=True`: to look at th
 wait for the GPU, which would slow down every training step.
 """
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
 
-def check_linear(
-    input: Tensor,
-    weight: Tensor,
-    target: Tensor,
-    bias: Tensor | None = None,
-    class_weight: Tensor | None = None,
-    *,
-    ignore_index: int,
-    wait: bool = False,
-) -> None:
-    """Raise an error if the arguments of `linear_selfish_cross_entropy` do not fit together."""
+@dataclass(frozen=True, eq=False)
+class LinearInputs:
+    """The tensors that are given to `linear_selfish_cross_entropy`.
+
+    input: (positions, width)   weight: (vocabulary, width)   target: (positions,)
+    bias, class_weight: (vocabulary,), or None
+    """
+
+    input: Tensor
+    weight: Tensor
+    target: Tensor
+    bias: Tensor | None = None
+    class_weight: Tensor | None = None
+
+
+def check_linear(inputs: LinearInputs, *, ignore_index: int, wait: bool = False) -> None:
+    """Raise an error if dtypes, shapes or targets do not fit together."""
+    input, weight, target = inputs.input, inputs.weight, inputs.target
     if not (input.is_floating_point() and weight.is_floating_point()):
         dtypes = f"{input.dtype} and {weight.dtype}"
         raise TypeError(f"`input` and `weight` must be floating-point tensors, got {dtypes}")
@@ -31,7 +40,7 @@ def check_linear(
     if target.shape != input.shape[:1]:
         rule = f"`target` must be ({input.shape[0]},), one for each position of `input`"
         raise ValueError(f"{rule}, got {tuple(target.shape)}")
-    for name, values in {"bias": bias, "class_weight": class_weight}.items():
+    for name, values in {"bias": inputs.bias, "class_weight": inputs.class_weight}.items():
         if values is not None and values.shape != weight.shape[:1]:
             rule = f"`{name}` must be ({weight.shape[0]},), one for each token of `weight`"
             raise ValueError(f"{rule}, got {tuple(values.shape)}")

@@ -6,7 +6,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.argument_checks import check_linear, check_margin
+from thresher.lm.losses.argument_checks import LinearInputs, check_linear, check_margin
 from thresher.lm.losses.kernels import chunked
 from thresher.lm.losses.kernels.products import wide_products
 from thresher.lm.losses.options import MarginLossOptions
@@ -52,11 +52,10 @@ def linear_selfish_cross_entropy(
         temperature=temperature,
         softcap=softcap,
     )
-    check_linear(input, weight, target, bias, class_weight, ignore_index=ignore_index)
+    inputs = LinearInputs(input, weight, target, bias, class_weight)
+    check_linear(inputs, ignore_index=ignore_index)
     check_margin(margin, target.shape)
-    rows = _implementation(implementation, input, weight).row_losses(
-        input, weight, target, options, bias=bias, class_weight=class_weight
-    )
+    rows = _implementation(implementation, input, weight).row_losses(inputs, options)
     return reduce_rows(rows, reduction, row_counts(target, class_weight, ignore_index=ignore_index))
 
 

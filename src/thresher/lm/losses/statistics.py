@@ -8,7 +8,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.lm.losses.argument_checks import check_linear, check_margin, check_targets
+from thresher.lm.losses.argument_checks import (
+    LinearInputs,
+    check_linear,
+    check_margin,
+    check_targets,
+)
 from thresher.lm.losses.kernels.chunked import TILE_ELEMENTS
 from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.survivors import below_threshold
@@ -120,7 +125,7 @@ def linear_selfish_statistics(
         temperature=temperature,
         softcap=softcap,
     )
-    check_linear(input, weight, target, bias, ignore_index=ignore_index, wait=True)
+    check_linear(LinearInputs(input, weight, target, bias), ignore_index=ignore_index, wait=True)
     check_margin(margin, target.shape, wait=True)
     dtype = torch.promote_types(torch.promote_types(input.dtype, weight.dtype), torch.float32)
     input, weight = input.to(dtype), weight.to(dtype)

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from thresher.lm.output_layers.module import OutputModule
-from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
+from thresher.lm.output_layers.module import RankedModule
 
 
-class AdaptiveSoftmax(OutputModule):
-    """p(w | h) over a short list of frequent words and, behind it, clusters of ever rarer words.
+class AdaptiveSoftmax(RankedModule):
+    """p(w | h) over a short list of frequent words, followed by clusters of increasingly rare ones.
 
     `torch.nn.AdaptiveLogSoftmaxWithLoss` (Grave et al. 2017) on words in order of frequency. The
     vectors of cluster i are `div_value`^i times narrower than h; a position costs the short list
@@ -18,8 +17,6 @@ class AdaptiveSoftmax(OutputModule):
 
     cutoffs: ranks at which the clusters begin; by default `default_cutoffs`
     """
-
-    ranks: Tensor
 
     def __init__(
         self,
@@ -30,17 +27,14 @@ class AdaptiveSoftmax(OutputModule):
         cutoffs: Sequence[int] | None = None,
         div_value: float = 4.0,
     ) -> None:
-        super().__init__(width, vocabulary)
+        super().__init__(width, vocabulary, frequencies=frequencies)
         if cutoffs is None:
             cutoffs = default_cutoffs(width, vocabulary, div_value=div_value)
         clusters = max(1, len(cutoffs))
         if vocabulary > 1 and width < div_value**clusters:
-            rule = f"{clusters} clusters need a width of at least {div_value:g}^{clusters}"
+            rule = f"{clusters} clusters need a `width` of at least {div_value:g}^{clusters}"
             raise ValueError(f"{rule}, got {width}")
-        self.register_buffer(
-            "ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
-        )
-        # torch wants at least one cluster, and so a second word.
+        # torch needs at least one cluster, and so at least two words.
         self.softmax = (
             nn.AdaptiveLogSoftmaxWithLoss(
                 width, vocabulary, list(cutoffs), div_value=div_value, head_bias=True
@@ -64,6 +58,6 @@ class AdaptiveSoftmax(OutputModule):
 
 
 def default_cutoffs(width: int, vocabulary: int, *, div_value: float = 4.0) -> list[int]:
-    """Clusters from 5 % and from 25 % of the words on, where their vectors keep a dimension."""
-    cuts = sorted({max(1, round(vocabulary * share)) for share in (0.05, 0.25)})
+    """Begin clusters at 5 % and at 25 % of the words, as far as their vectors have a dimension."""
+    cuts = sorted({max(1, round(vocabulary * fraction)) for fraction in (0.05, 0.25)})
     return [cut for i, cut in enumerate(cuts, 1) if cut < vocabulary and width >= div_value**i]

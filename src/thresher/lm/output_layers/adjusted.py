@@ -1,20 +1,19 @@
 """The full softmax with logit adjustment."""
 
-import math
+from typing import Unpack
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.rare_tokens.logit_adjustment import logit_adjustment
-from thresher.lm.output_layers.full import FullSoftmax
+from thresher.lm.output_layers.full import FullSoftmax, SoftmaxOptions
 from thresher.lm.tokens.counts import checked_frequencies
 
 
 class AdjustedSoftmax(FullSoftmax):
     """p(w | h) = softmax(z)_w, trained as softmax(z + τ·log unigram) (Menon et al. 2021).
 
-    What is learned is thus freed of the words' frequencies. Under p rare words are likelier than in
-    the text, so its perplexity there is higher and its accuracy on rare words better.
+    So the logits do not have to learn how frequent each token is. Under p rare tokens are likelier
+    than in the text: its perplexity on the text is higher, its accuracy on rare tokens better.
     """
 
     uses_frequencies = True
@@ -25,13 +24,11 @@ class AdjustedSoftmax(FullSoftmax):
         width: int,
         vocabulary: int,
         *,
-        frequencies: Tensor | None = None,
         tau: float = 1.0,
-        weight: nn.Parameter | None = None,
-        bias: bool = True,
-        margin: float | MarginRule = math.inf,
+        frequencies: Tensor | None = None,
+        **options: Unpack[SoftmaxOptions],
     ) -> None:
-        super().__init__(width, vocabulary, weight=weight, bias=bias, margin=margin)
+        super().__init__(width, vocabulary, **options)
         frequencies = checked_frequencies(frequencies, vocabulary)
         self.register_buffer("adjustment", logit_adjustment(frequencies, tau=tau))
 

@@ -1,4 +1,4 @@
-"""Rows of the same group side by side, so that each group's product is dense."""
+"""Arrange rows into blocks of the same group, so that each block is one dense product."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,11 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Blocks:
-    """Rows laid out in blocks of equal length, all rows of a block in the same group.
+    """An arrangement of rows in blocks of equal length, each with rows of one group.
 
-    group: (blocks,), the group of each block   slot: (rows,), where each row lies, counted through
-    all blocks   length: rows in a block, used or not
+    group: (blocks,), the group of each block
+    slot: (rows,), the position of each row, counted over all blocks
+    length: rows in a block, including unused ones
     """
 
     group: Tensor
@@ -19,21 +20,24 @@ class Blocks:
     length: int
 
     def gather(self, rows: Tensor) -> Tensor:
-        """(rows, width) to (blocks, length, width), zero where no row lies."""
+        """Move rows into their blocks, with zeros in unused slots.
+
+        (rows, width) to (blocks, length, width)
+        """
         blocks, width = len(self.group), rows.shape[1]
-        laid = rows.new_zeros(blocks * self.length, width).index_copy(0, self.slot, rows)
-        return laid.reshape(blocks, self.length, width)
+        padded = rows.new_zeros(blocks * self.length, width).index_copy(0, self.slot, rows)
+        return padded.reshape(blocks, self.length, width)
 
     def scatter(self, blocks: Tensor) -> Tensor:
-        """(blocks, length, width) back to (rows, width)."""
+        """Move rows back out of their blocks: (blocks, length, width) to (rows, width)."""
         return blocks.flatten(0, 1).index_select(0, self.slot)
 
 
 def blocks_by_group(group: Tensor, groups: int) -> Blocks:
-    """Blocks as long as the mean number of rows in a group.
+    """Arrange rows in blocks that are as long as the mean number of rows in a group.
 
-    So there are at most twice as many blocks as groups, with room for at most about twice the rows:
-    whatever is done once for each block, or for each slot, costs no more than double.
+    There are then at most twice as many blocks as groups, and at most about twice as many slots as
+    rows, so that work per block or per slot at most doubles.
 
     group: (rows,), in [0, groups)
     """

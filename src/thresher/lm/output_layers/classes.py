@@ -1,4 +1,4 @@
-"""The class-based softmax: a class first, then a word of it."""
+"""The class-based softmax: choose a class, then a word in it."""
 
 import math
 
@@ -9,12 +9,13 @@ from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 
 class ClassSoftmax(HierarchicalSoftmax):
-    """p(w | h) = p(class | h)·p(w | class, h), with 2·√V products for a position instead of V.
+    """p(w | h) = p(class | h)·p(w | class, h), with 2·√V products per position instead of V.
 
-    A hierarchy of two levels (Goodman 2001). Classes of very unequal size are allowed; the largest
-    one sets the cost.
+    A hierarchy of two levels (Goodman 2001). Classes may have different sizes; the largest one
+    determines the cost.
 
-    classes: how many, √V by default, of words of like frequency; or (vocabulary,), each word's own
+    classes: the number of classes of words of similar frequency, by default √V; or (vocabulary,),
+    the class of each word
     """
 
     def __init__(
@@ -30,14 +31,14 @@ class ClassSoftmax(HierarchicalSoftmax):
             classes = frequency_classes(vocabulary, count, frequencies=frequencies)
         if classes.shape != (vocabulary,):
             shape = tuple(classes.shape)
-            raise ValueError(f"classes must be a number or ({vocabulary},), got {shape}")
+            raise ValueError(f"`classes` must be a number or ({vocabulary},), got {shape}")
         super().__init__(width, vocabulary, paths=classes[:, None])
 
 
 def frequency_classes(
     vocabulary: int, classes: int, *, frequencies: Tensor | None = None
 ) -> Tensor:
-    """Runs of near-equal length of the words from the most frequent on: (vocabulary,)."""
+    """Divide the words, in order of frequency, into classes of nearly equal size: (vocabulary,)."""
     if not 1 <= classes <= vocabulary:
-        raise ValueError(f"classes must lie in [1, {vocabulary}], got {classes}")
+        raise ValueError(f"`classes` must lie in [1, {vocabulary}], got {classes}")
     return inverse_permutation(tokens_by_frequency(frequencies, vocabulary)) * classes // vocabulary

@@ -1,8 +1,7 @@
-"""The full softmax: every token, every time."""
+"""The full softmax over all tokens, trained on the margin loss."""
 
 import math
-from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -15,13 +14,21 @@ from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.module import OutputModule, initial_weight
 
 
-class FullSoftmax(OutputModule):
-    """p(w | h) = softmax(W·h + b)_w, trained on the margin loss (by default a margin of infinity).
+class SoftmaxOptions(TypedDict, total=False):
+    """The options of `FullSoftmax` that its variants accept too."""
 
-    weight: (vocabulary, width) to share it with an embedding, otherwise a new one is made
-    margin: a number, or a function of (hidden, weight, target) such as `norm_scaled_margin`; it may
-    be set anew at every step
-    fused: never hold the logits of a whole batch in training; slower, in bounded memory
+    weight: nn.Parameter | None
+    bias: bool
+    margin: float | MarginRule
+
+
+class FullSoftmax(OutputModule):
+    """p(w | h) = softmax(W·h + b)_w, trained on the margin loss (by default plain cross-entropy).
+
+    weight: (vocabulary, width), to share it with an embedding; by default a new one
+    margin: a number, or a function of (hidden, weight, target) such as `norm_scaled_margin`; may be
+    set to a new value at every step
+    fused: compute the loss without holding the logits of a whole batch: less memory, but slower
     """
 
     uses_frequencies = False
@@ -42,7 +49,7 @@ class FullSoftmax(OutputModule):
         LogitScaling(softcap=softcap)  # raises if it is out of range
         if weight is not None and weight.shape != (vocabulary, width):
             shape = tuple(weight.shape)
-            raise ValueError(f"a tied weight must be ({vocabulary}, {width}), got {shape}")
+            raise ValueError(f"`weight` must be ({vocabulary}, {width}), got {shape}")
         self.weight = initial_weight(vocabulary, width) if weight is None else weight
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
         self.margin = margin
@@ -51,33 +58,20 @@ class FullSoftmax(OutputModule):
         self.fused = fused
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Unnormalised log-probabilities, soft-capped: (…, vocabulary)."""
+        """Return unnormalised log-probabilities, soft-capped: (…, vocabulary)."""
         logits = functional.linear(hidden, self.weight, self.bias)
         return LogitScaling(softcap=self.softcap).scale(logits)
 
-    def loss(
-        self,
-        hidden: Tensor,
-        target: Tensor,
-        *,
-        reduction: str = "mean",
-        ignore_index: int = -100,
-        generator: torch.Generator | None = None,
+    def _reduced_loss(
+        self, hidden: Tensor, target: Tensor, generator: torch.Generator | None, **options: Any
     ) -> Tensor:
-        """The margin loss: () or, with `reduction="none"`, the shape of target."""
-        self._check(hidden, target, ignore_index)
         rows, row_target = hidden.reshape(-1, self.width), target.reshape(-1)
         rule = self.margin
         margin = rule(rows, self.weight, row_target) if callable(rule) else rule
-        margin_loss = partial(
-            self._fused_loss if self.fused else self._loss,
-            margin=margin,
-            label_smoothing=self.label_smoothing,
-            reduction=reduction,
-            ignore_index=ignore_index,
-        )
-        loss = margin_loss(rows, row_target)
-        return loss.reshape(target.shape) if reduction == "none" else loss
+        options |= {"margin": margin, "label_smoothing": self.label_smoothing}
+        margin_loss = self._fused_loss if self.fused else self._loss
+        loss = margin_loss(rows, row_target, **options)
+        return loss.reshape(target.shape) if options["reduction"] == "none" else loss
 
     def _loss(self, hidden: Tensor, target: Tensor, **options: Any) -> Tensor:
         return selfish_cross_entropy(self._training_logits(hidden, target), target, **options)
@@ -88,7 +82,7 @@ class FullSoftmax(OutputModule):
         )
 
     def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:
-        """What a variant may change for training alone: (rows, vocabulary)."""
+        """Return the logits for training, which a subclass may change: (rows, vocabulary)."""
         return self.logits(hidden)
 
     def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:

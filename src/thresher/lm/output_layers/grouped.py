@@ -1,4 +1,4 @@
-"""A softmax inside each of many groups, at the cost of one group for each row."""
+"""A softmax within each of many groups; each row costs only its own group."""
 
 import math
 
@@ -11,12 +11,12 @@ from thresher.lm.output_layers.module import initial_weight
 
 
 class GroupedSoftmax(nn.Module):
-    """p(member | group, h) = softmax over the group's own members.
+    """p(member | group, h) = softmax over the members of the group.
 
-    Members are numbered through, group after group: member `place` of group g is row
-    first[g] + place of the weight.
+    The rows of the weight are the members of all groups, one group after the other: member i of
+    group g is row first[g] + i.
 
-    sizes: (groups,), how many members each group has
+    sizes: (groups,), the number of members of each group
     """
 
     first: Tensor
@@ -34,24 +34,24 @@ class GroupedSoftmax(nn.Module):
         self.bias = nn.Parameter(torch.zeros(members))
 
     def log_probs(self, hidden: Tensor, group: Tensor) -> Tensor:
-        """log p of each member of the row's group; −∞ at places that the group does not have.
+        """Return log p of each member of the row's group, padded with −∞.
 
-        Rows of a group are multiplied with its members together, so a row costs as much as the
-        largest group and not as all members.
+        Rows of the same group are multiplied with its members together, so that a row costs as much
+        as the largest group instead of all members.
 
         hidden: (rows, width)   group: (rows,)   returns: (rows, largest group)
         """
         blocks = blocks_by_group(group, len(self.sizes))
-        place = torch.arange(self.largest, device=hidden.device)
-        absent = place >= self.sizes[blocks.group, None]  # (blocks, largest)
-        member = (self.first[blocks.group, None] + place).masked_fill(absent, 0)
+        number = torch.arange(self.largest, device=hidden.device)
+        absent = number >= self.sizes[blocks.group, None]  # (blocks, largest)
+        member = (self.first[blocks.group, None] + number).masked_fill(absent, 0)
         weight = functional.embedding(member, self.weight)  # (blocks, largest, width)
         bias = self.bias[member].masked_fill(absent, -math.inf)[:, None]
         logits = blocks.gather(hidden) @ weight.mT + bias
         return blocks.scatter(logits.log_softmax(-1))
 
     def all_log_probs(self, hidden: Tensor) -> Tensor:
-        """log p(member | its group, h) of every member: (rows, members)."""
+        """Return log p(member | its group, h) of every member: (rows, members)."""
         logits = functional.linear(hidden, self.weight, self.bias)
         groups = logits.split_with_sizes(self.sizes.tolist(), -1)
         return torch.cat([group.log_softmax(-1) for group in groups], -1)

@@ -1,4 +1,4 @@
-"""A hierarchy of classes: choose a class, then a class within it, …, then a word."""
+"""The hierarchical softmax: choose a class, then a class within it, …, then a word."""
 
 import torch
 from torch import Tensor, nn
@@ -9,16 +9,16 @@ from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 
 class HierarchicalSoftmax(OutputModule):
-    """p(w | h) = p(c₁ | h)·p(c₂ | c₁, h)·…·p(w | c, h), a softmax at each of `levels` steps.
+    """p(w | h) = p(c₁ | h)·p(c₂ | c₁, h)·…·p(w | c, h), a softmax at each of `levels` levels.
 
-    With L levels of equal branching a position costs L·V^(1/L) products instead of V.
+    With L levels and equal classes a position costs L·V^(1/L) products instead of V.
 
-    paths: (vocabulary, levels − 1), the classes of each word from the widest to the narrowest, any
-    integers; by default words of like frequency share classes, all of nearly the same size
+    paths: (vocabulary, levels − 1), the classes of each word from the largest to the smallest, any
+    integers; by default classes of nearly equal size, of words of similar frequency
     """
 
-    nodes: Tensor  # (vocabulary, levels), numbered through each level, parent after parent
-    words: Tensor  # (vocabulary,), the word of each node of the last level
+    nodes: Tensor  # (vocabulary, levels), at each level the children of a node are consecutive
+    words: Tensor  # (vocabulary,), the word of each node at the last level
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class HierarchicalSoftmax(OutputModule):
             paths = frequency_paths(vocabulary, levels=levels, frequencies=frequencies)
         if paths.dim() != 2 or len(paths) != vocabulary:
             shape = tuple(paths.shape)
-            raise ValueError(f"paths must be ({vocabulary}, levels − 1), got {shape}")
+            raise ValueError(f"`paths` must be ({vocabulary}, levels − 1), got {shape}")
         nodes = _nodes(paths)
         self.register_buffer("nodes", nodes)
         self.register_buffer("words", inverse_permutation(nodes[:, -1]))
@@ -44,8 +44,8 @@ class HierarchicalSoftmax(OutputModule):
         group = torch.zeros_like(target)
         log_prob = hidden.new_zeros(len(target))
         for step, node in zip(self._steps(), self.nodes[target].unbind(1), strict=True):
-            place = node - step.first[group]
-            log_prob = log_prob + step.log_probs(hidden, group).gather(1, place[:, None])[:, 0]
+            member = node - step.first[group]
+            log_prob = log_prob + step.log_probs(hidden, group).gather(1, member[:, None])[:, 0]
             group = node
         return log_prob
 
@@ -66,33 +66,36 @@ class HierarchicalSoftmax(OutputModule):
 
 
 def frequency_paths(vocabulary: int, *, levels: int, frequencies: Tensor | None = None) -> Tensor:
-    """Classes of words next to each other in frequency: level ℓ of L has about V^(ℓ/L) of them.
+    """Return classes of words of similar frequency: level ℓ of L has about V^(ℓ/L) classes.
 
-    returns: (vocabulary, levels − 1), from the widest classes to the narrowest
+    returns: (vocabulary, levels − 1), from the largest classes to the smallest
     """
     if levels < 1:
-        raise ValueError(f"a hierarchy has at least 1 level, got {levels}")
+        raise ValueError(f"`levels` must be at least 1, got {levels}")
     counts = [max(1, round(vocabulary ** (level / levels))) for level in range(1, levels)]
     node = inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
     nodes, size = [node], vocabulary
     for count in reversed(counts):
-        node = node * count // size  # near-equal runs of the level below
+        node = node * count // size  # nearly equal runs of the nodes one level below
         nodes.insert(0, node)
         size = count
     return torch.stack(nodes, 1)[:, :-1]
 
 
 def _nodes(paths: Tensor) -> Tensor:
-    """Each word's node at every level, numbered so that the children of a node are neighbours."""
+    """Number the nodes of each level so that the children of a node are consecutive.
+
+    returns: (vocabulary, levels), the node of each word at each level
+    """
     vocabulary, classes = paths.shape
     prefixes = [paths[:, : level + 1] for level in range(classes)]
     columns = [torch.unique(prefix, dim=0, return_inverse=True)[1] for prefix in prefixes]
-    narrowest = columns[-1] if columns else torch.zeros(vocabulary, dtype=torch.int64)
-    return torch.stack([*columns, inverse_permutation(narrowest.argsort(stable=True))], 1)
+    smallest = columns[-1] if columns else torch.zeros(vocabulary, dtype=torch.int64)
+    return torch.stack([*columns, inverse_permutation(smallest.argsort(stable=True))], 1)
 
 
 def _group_sizes(nodes: Tensor) -> list[Tensor]:
-    """For each level the number of children that each node of the level above has."""
+    """Return, for each level, how many children each node of the level above has."""
     sizes = []
     parent = torch.zeros_like(nodes[:, 0])
     for node in nodes.unbind(1):

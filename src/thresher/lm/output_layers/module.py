@@ -1,4 +1,4 @@
-"""What output layers have in common: shapes, ignored targets, reductions, plain sampling."""
+"""The base class of output layers: shapes, ignored targets, reductions and sampling."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -8,15 +8,16 @@ from torch import Tensor, nn
 
 from thresher.lm.losses.argument_checks import check_targets
 from thresher.lm.losses.reductions import reduce_rows, row_counts
+from thresher.lm.tokens.counts import inverse_permutation, tokens_by_frequency
 
 INITIAL_SCALE = 0.02  # standard deviation of a weight before training
 
 
 class OutputModule(nn.Module, ABC):
-    """An output layer with parameters, trained on −log p of its own distribution.
+    """An `OutputLayer` with parameters, by default trained on −log p of its own distribution.
 
-    A variant supplies `_log_prob` and `_all_log_probs` for rows; one that is trained in another way
-    also `_row_losses`, one that can draw without the whole distribution also `_sample`.
+    A subclass implements `_log_prob` and `_all_log_probs` for rows; also `_row_losses` if it is
+    trained on another loss, and `_sample` if it can sample without the whole distribution.
     """
 
     uses_frequencies: ClassVar[bool] = True  # whether the constructor takes `frequencies`
@@ -24,7 +25,8 @@ class OutputModule(nn.Module, ABC):
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()
         if width < 1 or vocabulary < 1:
-            raise ValueError(f"width and vocabulary must be positive, got {width}, {vocabulary}")
+            values = f"{width} and {vocabulary}"
+            raise ValueError(f"`width` and `vocabulary` must be positive, got {values}")
         self.width = width
         self.vocabulary = vocabulary
 
@@ -37,28 +39,27 @@ class OutputModule(nn.Module, ABC):
         ignore_index: int = -100,
         generator: torch.Generator | None = None,
     ) -> Tensor:
-        """−log p(target | hidden): () or, with `reduction="none"`, the shape of target."""
+        """Return the training loss: () or, with `reduction="none"`, the shape of target."""
         self._check(hidden, target, ignore_index)
-        counted = target != ignore_index
-        losses = self._row_losses(hidden[counted], target[counted], generator)
-        rows = losses.new_zeros(target.shape).masked_scatter(counted, losses)
-        return reduce_rows(rows, reduction, row_counts(target, None, ignore_index=ignore_index))
+        return self._reduced_loss(
+            hidden, target, generator, reduction=reduction, ignore_index=ignore_index
+        )
 
     def log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
-        """log p(target | hidden): the shape of target."""
+        """Return log p(target | hidden): the shape of target."""
         self._check(hidden, target)
         rows = self._log_prob(hidden.reshape(-1, self.width), target.reshape(-1))
         return rows.reshape(target.shape)
 
     def all_log_probs(self, hidden: Tensor) -> Tensor:
-        """log p of every token: (…, vocabulary)."""
+        """Return log p of every token: (…, vocabulary)."""
         self._check(hidden)
         rows = self._all_log_probs(hidden.reshape(-1, self.width))
         return rows.reshape(*hidden.shape[:-1], self.vocabulary)
 
     @torch.no_grad()
     def sample(self, hidden: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
-        """A token for each hidden state, drawn from p: (…), int64."""
+        """Draw a token from p for each hidden state: (…), int64."""
         self._check(hidden)
         rows = self._sample(hidden.reshape(-1, self.width), generator)
         return rows.reshape(hidden.shape[:-1])
@@ -74,8 +75,22 @@ class OutputModule(nn.Module, ABC):
     def _row_losses(
         self, hidden: Tensor, target: Tensor, generator: torch.Generator | None
     ) -> Tensor:
-        """hidden: (rows, width)   target: (rows,)   returns: (rows,)."""
+        """hidden: (rows, width)   target: (rows,), none ignored   returns: (rows,)."""
         return -self._log_prob(hidden, target)
+
+    def _reduced_loss(
+        self,
+        hidden: Tensor,
+        target: Tensor,
+        generator: torch.Generator | None,
+        *,
+        reduction: str,
+        ignore_index: int,
+    ) -> Tensor:
+        counted = target != ignore_index
+        losses = self._row_losses(hidden[counted], target[counted], generator)
+        rows = losses.new_zeros(target.shape).masked_scatter(counted, losses)
+        return reduce_rows(rows, reduction, row_counts(target, None, ignore_index=ignore_index))
 
     def _sample(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
         """hidden: (rows, width)   returns: (rows,)."""
@@ -85,22 +100,36 @@ class OutputModule(nn.Module, ABC):
         self, hidden: Tensor, target: Tensor | None = None, ignore_index: int | None = None
     ) -> None:
         if hidden.dim() < 1 or hidden.shape[-1] != self.width:
-            raise ValueError(f"hidden must be (…, {self.width}), got {tuple(hidden.shape)}")
+            raise ValueError(f"`hidden` must be (…, {self.width}), got {tuple(hidden.shape)}")
         if target is None:
             return
         if target.shape != hidden.shape[:-1]:
-            shapes = f"{tuple(target.shape)} for hidden states of {tuple(hidden.shape)}"
-            raise ValueError(f"target must have the shape of hidden without its last, got {shapes}")
+            shapes = f"{tuple(target.shape)} for `hidden` of {tuple(hidden.shape)}"
+            rule = "`target` must have the shape of `hidden` without its last dimension"
+            raise ValueError(f"{rule}, got {shapes}")
         check_targets(target, self.vocabulary, ignore_index=ignore_index)
 
 
+class RankedModule(OutputModule):
+    """An output layer that works on tokens in order of frequency.
+
+    frequencies: (vocabulary,), counts or relative frequencies; by default all are equal
+    """
+
+    ranks: Tensor  # (vocabulary,), of each token, 0 for the most frequent one
+
+    def __init__(self, width: int, vocabulary: int, *, frequencies: Tensor | None = None) -> None:
+        super().__init__(width, vocabulary)
+        self.register_buffer("ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary)))
+
+
 def draw(log_probs: Tensor, generator: torch.Generator | None) -> Tensor:
-    """One outcome of each row: (rows, outcomes) to (rows,)."""
+    """Draw one outcome of each row: (rows, outcomes) to (rows,)."""
     if not len(log_probs):
         return torch.empty(0, dtype=torch.int64, device=log_probs.device)
     return torch.multinomial(log_probs.exp(), 1, generator=generator)[:, 0]
 
 
 def initial_weight(*shape: int) -> nn.Parameter:
-    """Small random numbers, from torch's own generator as in every module of torch."""
+    """Return small random numbers, from torch's global generator as in torch's own modules."""
     return nn.Parameter(torch.randn(*shape) * INITIAL_SCALE)

@@ -1,4 +1,4 @@
-"""Negative sampling: noise-contrastive estimation with the noise left out of the formula."""
+"""Negative sampling, the loss of word2vec."""
 
 from torch import Tensor
 
@@ -9,21 +9,12 @@ from thresher.lm.output_layers.sampled import SampledLayer
 class NegativeSampling(SampledLayer):
     """−log σ(s(target)) − Σ log σ(−s(drawn)), the loss of word2vec (Mikolov et al. 2013).
 
-    What it learns is not log p but s(w) = log(p(w | h) / (k·q(w))) (Levy & Goldberg 2014), so its
-    distribution is p(w | h) = softmax(s + log q)_w; softmax(s) alone would take every word for as
-    rare as the rarest. q ∝ frequency^power.
+    It learns s(w) = log(p(w | h) / (k·q(w))) instead of log p (Levy & Goldberg 2014), so its
+    distribution is p(w | h) = softmax(s + log q)_w; softmax(s) alone would ignore how frequent the
+    words are.
     """
 
-    def __init__(
-        self,
-        width: int,
-        vocabulary: int,
-        *,
-        frequencies: Tensor | None = None,
-        samples: int = 256,
-        power: float = 0.75,
-    ) -> None:
-        super().__init__(width, vocabulary, frequencies=frequencies, samples=samples, power=power)
+    default_power = 0.75
 
     def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:
         return noise_contrastive_loss(true, noise)

@@ -1,7 +1,8 @@
-"""Layers that are trained on the target and a few random words instead of the whole vocabulary."""
+"""The base class of layers trained on the target and a few random words ("noise")."""
 
 import math
 from abc import abstractmethod
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -12,12 +13,15 @@ from thresher.lm.tokens.counts import unigram_distribution
 
 
 class SampledLayer(OutputModule):
-    """Scores s(w) = v_w·h + b_w, trained on a target and `samples` draws from the noise q.
+    """Scores s(w) = v_w·h + b_w, trained on the target and `samples` words drawn from the noise q.
 
-    The draws are shared by all positions of a batch, so a position costs 1 + samples products. A
-    variant supplies the loss of one position in `_contrast`.
+    All positions of a batch share the samples, so a position costs 1 + samples products. A subclass
+    implements the loss of each position in `_contrast`.
+
+    power: q ∝ frequency^power; by default `default_power` of the class
     """
 
+    default_power: ClassVar[float] = 1.0
     noise: Tensor
     log_noise: Tensor
 
@@ -28,25 +32,29 @@ class SampledLayer(OutputModule):
         *,
         frequencies: Tensor | None = None,
         samples: int = 256,
-        power: float = 1.0,
+        power: float | None = None,
     ) -> None:
         super().__init__(width, vocabulary)
         if samples < 1:
-            raise ValueError(f"samples must be at least 1, got {samples}")
+            raise ValueError(f"`samples` must be at least 1, got {samples}")
         self.samples = samples
+        power = self.default_power if power is None else power
         noise = unigram_distribution(frequencies, vocabulary, power=power)
         self.register_buffer("noise", noise.float())
         self.register_buffer("log_noise", noise.log().float())
         self.weight = initial_weight(vocabulary, width)
-        self.bias = nn.Parameter(torch.zeros(vocabulary))
+        self.bias = nn.Parameter(self._initial_bias())
 
     def scores(self, hidden: Tensor) -> Tensor:
-        """s of every word, as trained: (…, width) to (…, vocabulary)."""
+        """Return s of every word, as trained: (…, width) to (…, vocabulary)."""
         return functional.linear(hidden, self.weight, self.bias)
 
     @abstractmethod
     def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:
         """true: (rows,), s(target)   noise: (rows, samples), s(drawn)   returns: (rows,)."""
+
+    def _initial_bias(self) -> Tensor:
+        return torch.zeros(self.vocabulary)
 
     def _row_losses(
         self, hidden: Tensor, target: Tensor, generator: torch.Generator | None
@@ -63,5 +71,5 @@ class SampledLayer(OutputModule):
         return self.scores(hidden).log_softmax(-1)
 
     def _log_expected(self, words: Tensor) -> Tensor:
-        """log(samples·q(w)): how often each word is expected among the draws."""
+        """Return log(samples·q(w)): how often each word is expected among the samples."""
         return self.log_noise[words] + math.log(self.samples)

@@ -9,10 +9,10 @@ from thresher.lm.output_layers.sampled import SampledLayer
 
 
 class TargetSampling(SampledLayer):
-    """log Ẑ − s(target), the sum over the vocabulary estimated from samples (Jean et al. 2015).
+    """log Ẑ − s(target), with the sum Z over the vocabulary estimated by Ẑ (Jean et al. 2015).
 
-    Ẑ = exp s(target) + Σ exp s(w) / (k·q(w)) over the draws w ≠ target is Z on average, whatever
-    the noise, and ever nearer to it with more samples. p(w | h) = softmax(s)_w.
+    Ẑ = exp s(target) + Σ exp s(w) / (k·q(w)) over the samples w ≠ target is an unbiased estimate of
+    Z for any noise q, and gets closer with more samples. p(w | h) = softmax(s)_w.
     """
 
     def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:

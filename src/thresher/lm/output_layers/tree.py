@@ -1,4 +1,4 @@
-"""The softmax as a walk down a binary tree, one yes-or-no question at each node."""
+"""The softmax as a path down a binary tree, with one binary decision at each node."""
 
 import torch
 from torch import Tensor, nn
@@ -14,10 +14,10 @@ SHAPES = {"balanced": balanced_tree, "huffman": huffman_tree}
 class TreeSoftmax(OutputModule):
     """p(w | h) = Π σ(±(v_n·h + b_n)) over the nodes n above w (Morin & Bengio 2005).
 
-    A position costs as many products as its word is deep: log₂ V in a balanced tree; in Huffman's
-    about as many on average as the words' entropy has bits.
+    A position costs as many products as the depth of its word: log₂ V in a balanced tree; in a
+    Huffman tree on average about the entropy of the words in bits.
 
-    shape: "huffman" or "balanced"
+    shape: of the tree, "huffman" or "balanced"
     """
 
     branches: Tensor  # (nodes, 2), see BinaryTree
@@ -46,13 +46,13 @@ class TreeSoftmax(OutputModule):
     def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
         nodes, turns = self.nodes[target], self.turns[target]  # (rows, depth)
         depth = int((turns != 0).sum(1).max()) if len(target) else 0
-        return _log_turns(self._questions(hidden, nodes[:, :depth]), turns[:, :depth]).sum(1)
+        return _log_turns(self._decisions(hidden, nodes[:, :depth]), turns[:, :depth]).sum(1)
 
     def _all_log_probs(self, hidden: Tensor) -> Tensor:
-        questions = functional.linear(hidden, self.weight, self.bias)
-        log_probs = questions.new_zeros(len(hidden), self.vocabulary)
+        decisions = functional.linear(hidden, self.weight, self.bias)
+        log_probs = decisions.new_zeros(len(hidden), self.vocabulary)
         for node, turn in zip(self.nodes.unbind(1), self.turns.unbind(1), strict=True):
-            log_probs = log_probs + _log_turns(questions[:, node], turn)
+            log_probs = log_probs + _log_turns(decisions[:, node], turn)
         return log_probs
 
     def _sample(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -60,17 +60,20 @@ class TreeSoftmax(OutputModule):
         here = torch.full((len(hidden),), start, device=hidden.device)
         while bool((here >= 0).any()):
             inner = here.clamp(min=0)
-            right = self._questions(hidden, inner[:, None])[:, 0].sigmoid()
+            right = self._decisions(hidden, inner[:, None])[:, 0].sigmoid()
             goes_right = torch.rand(right.shape, generator=generator, device=right.device) < right
             here = torch.where(here < 0, here, self.branches[inner, goes_right.long()])
         return -1 - here
 
-    def _questions(self, hidden: Tensor, nodes: Tensor) -> Tensor:
-        """v_n·h + b_n: (rows, width) and (rows, depth) to (rows, depth)."""
+    def _decisions(self, hidden: Tensor, nodes: Tensor) -> Tensor:
+        """Return v_n·h + b_n, the logit of turning right at each node.
+
+        hidden: (rows, width)   nodes: (rows, depth)   returns: (rows, depth)
+        """
         weight = functional.embedding(nodes, self.weight)  # (rows, depth, width)
         return (weight @ hidden[:, :, None])[:, :, 0] + self.bias[nodes]
 
 
-def _log_turns(questions: Tensor, turns: Tensor) -> Tensor:
-    """log σ(±question), and 0 where there is no turn to take."""
-    return functional.logsigmoid(questions * turns).masked_fill(turns == 0, 0)
+def _log_turns(decisions: Tensor, turns: Tensor) -> Tensor:
+    """Return log σ(±decision), 0 where there is no turn."""
+    return functional.logsigmoid(decisions * turns).masked_fill(turns == 0, 0)

@@ -1,4 +1,4 @@
-"""Binary trees over words: Huffman's, and the balanced one."""
+"""Binary trees over words: Huffman trees and balanced trees."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class BinaryTree:
-    """A tree with a word at each leaf; its V − 1 inner nodes are numbered from the root, 0.
+    """A tree with a word at each leaf; the V − 1 inner nodes are numbered from the root, 0.
 
     children: (nodes, 2), left and right; n ≥ 0 is an inner node, −1 − w the leaf of word w
     """
@@ -17,15 +17,15 @@ class BinaryTree:
     children: Tensor
 
     def paths(self) -> tuple[Tensor, Tensor]:
-        """The nodes between each word and the root, and on which side of them the word lies.
+        """Return the nodes between each word and the root, and the turns taken at them.
 
-        returns: nodes (words, depth), from the leaf upwards, 0 beyond the root; turns (words,
-        depth), −1 for left, +1 for right, 0 beyond the root
+        returns: nodes (words, depth), from the leaf upwards, padded with 0; turns (words, depth),
+        −1 for left, +1 for right, padded with 0
         """
         child = self.children.flatten()
         parent = torch.arange(len(self.children)).repeat_interleave(2)
         side = torch.tensor([-1, 1]).repeat(len(self.children))
-        # One table for leaves and inner nodes: −1 − w indexes it from its end, the root is absent.
+        # One table for leaves (−1 − w, from its end) and inner nodes; the root has no entry.
         above = torch.full((2 * len(self.children) + 1,), -1)
         turn = torch.zeros_like(above)
         above[child], turn[child] = parent, side
@@ -34,50 +34,50 @@ class BinaryTree:
         while bool((above[here] >= 0).any()):
             nodes.append(above[here].clamp(min=0))
             turns.append(turn[here])
-            here = nodes[-1]  # the root again and again, once it is reached: it has no turn
+            here = nodes[-1]  # stays at the root once it is reached: it has no turn
         shape = len(self.children) + 1, len(nodes)
         return _columns(nodes, shape), _columns(turns, shape)
 
 
 def huffman_tree(frequencies: Tensor) -> BinaryTree:
-    """The tree with the shortest mean path: its two rarest subtrees are joined, again and again.
+    """Build the tree with the shortest mean path, by joining the two rarest subtrees repeatedly.
 
     frequencies: (words,)
     """
     rarest_first = frequencies.argsort(stable=True)
-    return _joined(frequencies[rarest_first].tolist(), rarest_first.tolist())
+    return _huffman(frequencies[rarest_first].tolist(), rarest_first.tolist())
 
 
 def balanced_tree(frequencies: Tensor) -> BinaryTree:
-    """All paths have ⌊log₂ V⌋ or ⌈log₂ V⌉ steps, and words of like frequency share their subtrees.
+    """Build a tree of paths of ⌊log₂ V⌋ or ⌈log₂ V⌉ steps; words of similar frequency are close.
 
     frequencies: (words,)
     """
     rarest_first = frequencies.argsort(stable=True)
-    return _joined([1.0] * len(frequencies), rarest_first.tolist())
+    return _huffman([1.0] * len(frequencies), rarest_first.tolist())
 
 
-def _joined(weights: list[float], words: list[int]) -> BinaryTree:
-    """Huffman's algorithm for weights in rising order.
+def _huffman(weights: list[float], words: list[int]) -> BinaryTree:
+    """Run Huffman's algorithm on weights in ascending order.
 
-    Subtrees are made in rising order too, so two queues stand in for a heap.
+    New subtrees come in ascending order too, so two queues replace the usual heap.
     """
     leaves = deque((weight, -1 - word) for weight, word in zip(weights, words, strict=True))
-    made: deque[tuple[float, int]] = deque()
+    subtrees: deque[tuple[float, int]] = deque()
     children = []
     for node in reversed(range(len(words) - 1)):
-        pair = [_lighter(leaves, made).popleft() for _ in range(2)]
-        made.append((pair[0][0] + pair[1][0], node))
+        pair = [_lighter(leaves, subtrees).popleft() for _ in range(2)]
+        subtrees.append((pair[0][0] + pair[1][0], node))
         children.append([child for _, child in pair])
     return BinaryTree(torch.tensor(children[::-1], dtype=torch.int64).reshape(-1, 2))
 
 
 def _lighter(
-    leaves: deque[tuple[float, int]], made: deque[tuple[float, int]]
+    leaves: deque[tuple[float, int]], subtrees: deque[tuple[float, int]]
 ) -> deque[tuple[float, int]]:
-    if leaves and (not made or leaves[0][0] <= made[0][0]):
+    if leaves and (not subtrees or leaves[0][0] <= subtrees[0][0]):
         return leaves
-    return made
+    return subtrees
 
 
 def _columns(columns: list[Tensor], shape: tuple[int, int]) -> Tensor:

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
+from thresher.lm.losses.argument_checks import LinearInputs
 from thresher.lm.losses.kernels import sparse
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
@@ -288,7 +289,7 @@ def test_a_logit_that_is_no_number_is_seen_in_the_loss(monkeypatch):
 def test_a_target_that_is_no_token_makes_its_own_loss_nan_and_reads_nothing():
     hidden, weight, _, target = random_case(ignored=1)
     target[0], target[1] = 10**12, -7
-    rows = sparse.row_losses(hidden, weight, target, MarginLossOptions(margin=2.0))
+    rows = sparse.row_losses(LinearInputs(hidden, weight, target), MarginLossOptions(margin=2.0))
     assert rows[:2].isnan().all()
     assert rows[-1] == 0
     right = selfish_cross_entropy(

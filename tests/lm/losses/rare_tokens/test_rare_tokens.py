@@ -103,7 +103,7 @@ def test_a_layer_learns_how_often_each_token_is_a_target():
     before = layer.rates().clone()
     layer.eval().loss(hidden, torch.full((6,), 2))
     assert torch.equal(layer.rates(), before)
-    with pytest.raises(ValueError, match="memory must be at least 1 step, got 0"):
+    with pytest.raises(ValueError, match="`memory` must be at least 1 step, got 0"):
         GatedSoftmax(3, 4, memory=0)
 
 

@@ -19,37 +19,30 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from thresher.lm.losses.argument_checks import LinearInputs
 from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.survivors import thresholds
 
 TILE_ELEMENTS = 2**22  # logits in memory at once: 16 MiB of float32, and a few such tensors
 
 
-def row_losses(
-    input: Tensor,
-    weight: Tensor,
-    target: Tensor,
-    options: MarginLossOptions,
-    *,
-    bias: Tensor | None = None,
-    class_weight: Tensor | None = None,
-) -> Tensor:
+def row_losses(inputs: LinearInputs, options: MarginLossOptions) -> Tensor:
     """Equal to `selfish_cross_entropy(input @ weight.T + bias, target, reduction="none", …)`.
 
     Products and sums are in float32, or in float64 if an input is. Gradients reach input, weight
     and bias.
 
-    input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
-    target: (positions,)   returns: (positions,), float32 or float64
+    returns: (positions,), float32 or float64
     """
-    ignored = target == options.ignore_index
+    weight, class_weight = inputs.weight, inputs.class_weight
+    ignored = inputs.target == options.ignore_index
     if class_weight is None:
         class_weight = torch.ones(weight.shape[0], device=weight.device)
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
-        input,
+        inputs.input,
         weight,
-        bias,
-        target.masked_fill(ignored, 0),
+        inputs.bias,
+        inputs.target.masked_fill(ignored, 0),
         class_weight,
         options,
         TILE_ELEMENTS,

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.argument_checks import check_linear, check_margin
+from thresher.lm.losses.argument_checks import LinearInputs, check_linear, check_margin
 from thresher.lm.losses.kernels import sparse
 from thresher.lm.losses.kernels.recording import Layer, record_survivors, target_logits
 from thresher.lm.losses.kernels.row_groups import row_groups
@@ -47,7 +47,9 @@ def recorded_statistics(
     options: `ignore_index`, `temperature` and `softcap`
     """
     loss_options = MarginLossOptions(margin=margin, **options)
-    check_linear(input, weight, target, bias, ignore_index=loss_options.ignore_index, wait=True)
+    check_linear(
+        LinearInputs(input, weight, target, bias), ignore_index=loss_options.ignore_index, wait=True
+    )
     check_margin(margin, target.shape, wait=True)
     tokens = target.masked_fill(target == loss_options.ignore_index, -1).int()
     bias = None if bias is None else bias.float().contiguous()

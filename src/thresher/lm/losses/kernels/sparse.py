@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from thresher.lm.losses.argument_checks import LinearInputs
 from thresher.lm.losses.kernels.backward import Needs, gradients
 from thresher.lm.losses.kernels.plan import Plan
 from thresher.lm.losses.kernels.recording import (
@@ -26,28 +27,21 @@ PLAN = Plan()
 DTYPES = (torch.float16, torch.bfloat16, torch.float32)
 
 
-def row_losses(
-    input: Tensor,
-    weight: Tensor,
-    target: Tensor,
-    options: MarginLossOptions,
-    *,
-    bias: Tensor | None = None,
-    class_weight: Tensor | None = None,
-) -> Tensor:
+def row_losses(inputs: LinearInputs, options: MarginLossOptions) -> Tensor:
     """Compute `chunked.row_losses` for float16, bfloat16 and float32.
 
     Input and weight are multiplied in the more precise of their dtypes, or in that of autocast.
     Sums and the loss are in float32. Targets on a GPU are not checked by the host: the loss of one
     outside the vocabulary is NaN.
     """
+    target, bias, class_weight = inputs.target, inputs.bias, inputs.class_weight
     ignored = target == options.ignore_index
-    known = ~ignored & (target >= 0) & (target < len(weight))
+    known = ~ignored & (target >= 0) & (target < len(inputs.weight))
     rows: Tensor = _RowLosses.apply(  # type: ignore[no-untyped-call]
-        *factors(input, weight),
+        *factors(inputs.input, inputs.weight),
         None if bias is None else bias.float().contiguous(),
         target.where(known, -1).int(),
-        margin_tensor(options.margin, input.device),
+        margin_tensor(options.margin, inputs.input.device),
         None if class_weight is None else class_weight.float().contiguous(),
         options,
     )
@@ -145,9 +139,10 @@ def _record(
 
 @_record.register_fake
 def _(*arguments: Any) -> list[Tensor]:
-    layer = Layer(*arguments[:5], scaling=LogitScaling(*arguments[5:7]))
+    input, weight, bias, class_weight, target, temperature, softcap, _, recording = arguments
+    layer = Layer(input, weight, bias, class_weight, target, LogitScaling(temperature, softcap))
     row = layer.input.new_empty(layer.input.shape[0], dtype=torch.float32)
-    return [row, torch.empty_like(row), *empty_record(layer, PLAN, recording=arguments[-1])]
+    return [row, torch.empty_like(row), *empty_record(layer, PLAN, recording=recording)]
 
 
 @torch.library.custom_op("thresher::survivor_gradients", mutates_args=())
