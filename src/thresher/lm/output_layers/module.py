@@ -120,7 +120,9 @@ class RankedModule(OutputModule):
 
     def __init__(self, width: int, vocabulary: int, *, frequencies: Tensor | None = None) -> None:
         super().__init__(width, vocabulary)
-        self.register_buffer("ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary)))
+        self.register_buffer(
+            "ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
+        )
 
 
 def draw(log_probs: Tensor, generator: torch.Generator | None) -> Tensor:
