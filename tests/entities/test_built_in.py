@@ -10,7 +10,7 @@ import torch
 
 from thresher import EntityFinder
 from thresher.encoders.int8_support import int8_supported
-from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, folder_of
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, find_model_folder
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 
@@ -25,16 +25,16 @@ print([span.text for span in found], "transformers" in sys.modules)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_built_in_model_is_a_whole_folder_with_a_licence(name):
-    card = (folder_of(name) / "README.md").read_text(encoding="utf-8")
+    card = (find_model_folder(name) / "README.md").read_text(encoding="utf-8")
     assert "\nlicense: cc-by-sa-4.0\n" in card
-    assert (folder_of(name) / "config.json").is_file()
+    assert (find_model_folder(name) / "config.json").is_file()
 
 
 def test_a_folder_of_that_name_goes_first(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert folder_of(FAST_ENGLISH).is_absolute()
+    assert find_model_folder(FAST_ENGLISH).is_absolute()
     Path(FAST_ENGLISH).mkdir()
-    assert folder_of(FAST_ENGLISH) == Path(FAST_ENGLISH)
+    assert find_model_folder(FAST_ENGLISH) == Path(FAST_ENGLISH)
     with pytest.raises(InputError, match=r"fast-english is not a model"):
         EntityFinder.load(FAST_ENGLISH)
 
@@ -47,7 +47,7 @@ def test_the_fast_one_finds_names_and_loads_no_transformer():
 
 
 def test_what_eight_bits_need_is_kept_with_the_model(tmp_path):
-    model = FinderModel.read(folder_of(ENGLISH))
+    model = FinderModel.read(find_model_folder(ENGLISH))
     model.write(tmp_path / "again")
     again = FinderModel.read(tmp_path / "again").ranges
     assert len(again) == 4 * model.layer  # linear layers

@@ -116,7 +116,7 @@ def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_p
 def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_once, monkeypatch):
     fitted.save(tmp_path / "model")
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: load_once())
-    with pytest.raises(InputError, match="width 8; tiny gives 384"):
+    with pytest.raises(InputError, match="width 8, but tiny gives 384"):
         EntityFinder.load(tmp_path / "model")
 
 
@@ -292,7 +292,7 @@ class TestBrokenFolders:
         [
             (
                 {"entity": 1},
-                "config.json does not describe a model: there are 1 selectors; entity is 1",
+                "config.json does not describe a model: entity is 1, but there are 1 selectors",
             ),
             ({"entity": -1}, "entity is -1"),
             ({"threshold": 41}, "a threshold lies in [0, 1], not 41.0"),

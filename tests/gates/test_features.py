@@ -151,7 +151,7 @@ def test_another_selector_finds_other_words(splitting):
 def test_a_selector_that_is_not_there_is_refused(number, splitting):
     settings = EntitySettings(epochs=1, dual=DualModels())
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
-    with pytest.raises(InputError, match=f"the model has selector 1 to 2; got {number}"):
+    with pytest.raises(InputError, match=f"selector must be between 1 and 2, got {number}"):
         finder.with_selector(number)
 
 

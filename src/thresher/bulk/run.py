@@ -22,7 +22,7 @@ from thresher.bulk.block_rows import Rows, SpansOfRows, read_rows
 from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import file_size, list_files, read_file, write_file
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.entities.built_in import folder_of
+from thresher.entities.built_in import find_model_folder
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.annotations import Span
 
@@ -168,7 +168,7 @@ def _model_identity(choice: FinderChoice) -> dict[str, Any]:
     if choice.folder is None:
         return {"model": f"built-in, {thresher.__version__}"} | use
     with os_errors_as_input_errors(f"{choice.folder} is not a model"):
-        config = (folder_of(choice.folder) / "config.json").read_bytes()
+        config = (find_model_folder(choice.folder) / "config.json").read_bytes()
     return {"model": hashlib.sha256(config).hexdigest()} | use
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from thresher.errors import InputError, did_you_mean
 
 ENGLISH = "english"
-FAST_ENGLISH = "fast-english"  # its student, with no transformer
+FAST_ENGLISH = "fast-english"  # distilled from it; has no transformer
 NAMES = (ENGLISH, FAST_ENGLISH)
 
 
-def folder_of(model: str | Path) -> Path:
-    """Where a model is: the folder of that name, or if there is none the built-in model."""
+def find_model_folder(model: str | Path) -> Path:
+    """Return the folder of that path if there is one, else that of the built-in model."""
     if Path(model).exists():
         return Path(model)
     if str(model) in NAMES:

@@ -1,4 +1,4 @@
-"""Entities of raw text, found with no labels."""
+"""EntityFinder: find the entities of texts, and train finders on raw text without labels."""
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_support import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder
-from thresher.entities.built_in import ENGLISH, folder_of
+from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.decoding import decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.signal_weights import Scores
@@ -39,8 +39,8 @@ from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
-_READ_TOGETHER = 2048  # sentences that a teacher reads at a time
-_LOOKED_AT = 300  # sentences, about; ten would do to tell how large numbers get
+_SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
+_CALIBRATION_SENTENCES = 300  # about; ten would suffice to find the input ranges of layers
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
 __getattr__, _ = lazy_exports(
@@ -52,6 +52,8 @@ __getattr__, _ = lazy_exports(
 
 class EntityFinder(TextFinder, HubModel):
     """Finds the entities of texts.
+
+    encoder: turns words into vectors   model: the selectors and everything else that was trained
 
     >>> finder = EntityFinder.default()
     >>> finder.find("Marie Curie moved to Paris.")
@@ -65,16 +67,17 @@ class EntityFinder(TextFinder, HubModel):
 
     @classmethod
     def default(cls, *, device: str | None = None, exact: bool = False) -> Self:
-        """The built-in English model."""
+        """Load the built-in English model."""
         return cls.load(ENGLISH, device=device, exact=exact)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None, exact: bool = False) -> Self:
-        """A finder from the folder that `save` made, or a built-in one by its name.
+        """Load a finder from a folder that `save` wrote, or a built-in one by its name.
 
-        exact: not in eight bits, even if the model allows it and the processor can
+        device: "cpu", "cuda" or "cuda:1", for example; by default a GPU if there is one
+        exact: compute in single precision, even if the model and the CPU support int8
         """
-        folder = folder_of(folder)
+        folder = find_model_folder(folder)
         model = FinderModel.read(folder)
         if model.static is None:
             encoder: Encoder = load_encoder(
@@ -83,7 +86,7 @@ class EntityFinder(TextFinder, HubModel):
         else:
             encoder = model.static.to(choose_device(device))
         model = model.checked_for(encoder)
-        return cls(encoder if exact else _faster(encoder, model.ranges), model)
+        return cls(encoder if exact else _in_int8(encoder, model.ranges), model)
 
     @classmethod
     @renamed_arguments(beliefs="prior_knowledge")
@@ -133,7 +136,7 @@ class EntityFinder(TextFinder, HubModel):
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         ranges = _input_ranges(encoder, sentences)
-        encoder = _faster(encoder, ranges)
+        encoder = _in_int8(encoder, ranges)
         settings = settings or EntitySettings()
         prior_knowledge = (prior_knowledge or PriorKnowledge()).with_default_priors(
             sentences, common_words=encoder.common_words
@@ -158,7 +161,10 @@ class EntityFinder(TextFinder, HubModel):
         settings: DistillationSettings | None = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
-        """A finder with no transformer, many times faster, taught by this one on raw texts."""
+        """Train a student on raw texts: a many times faster finder without a transformer.
+
+        The student is trained to predict the gates of this finder.
+        """
         sentences = _split(refuse_string(texts, "texts", "distill([text])"))
         return self.distill_words(sentences, settings=settings, progress=progress)
 
@@ -169,47 +175,47 @@ class EntityFinder(TextFinder, HubModel):
         settings: DistillationSettings | None = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
-        """`distill` for sentences already split into words."""
-        told = progress or SilentProgress()
-        check_enough(sentences, told)
-        count = told.stage("reading", len(sentences))
+        """Train a student as `distill` does, on sentences that are already split into words."""
+        progress = progress or SilentProgress()
+        check_enough(sentences, progress)
+        advance = progress.stage("reading", len(sentences))
         gates = []
-        for low in range(0, len(sentences), _READ_TOGETHER):
-            group = sentences[low : low + _READ_TOGETHER]
+        for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
+            group = sentences[low : low + _SENTENCES_PER_GROUP]
             gates += np.split(self.gate_scores(group), sentence_starts(group)[1:-1])
-            count(len(group))
+            advance(len(group))
         model = distilled(
             self.model,
             self.encoder,
             sentences,
             gates,
             settings=settings or DistillationSettings(),
-            progress=told,
+            progress=progress,
         )
         assert model.static is not None
         return EntityFinder(model.static, model)
 
     def with_selector(self, number: int) -> "EntityFinder":
-        """The finder that another selector of the same model makes, counted from 1."""
+        """Return a finder that uses another selector of the same model, counted from 1."""
         return EntityFinder(self.encoder, self.model.with_selector(number))
 
     @property
     def threshold(self) -> float:
-        """Candidates that score at least this much are entities."""
+        """The smallest score of a candidate that counts as an entity."""
         return self.model.threshold
 
     def save(self, folder: str | Path) -> None:
-        """Write the model as a folder, whole or not at all."""
+        """Save the model as a folder, atomically."""
         self.model.write(Path(folder))
 
     def gates(self, sentences: SplitText) -> KumaraswamyGate:
-        """The gate of every word in turn: `gates(…).sample(generator=…)` is a random mask.
+        """Return the gate of every word, or of every subword if the model has a gate for each.
 
-        Of every subword in turn, if the model was made with a gate for each.
+        `gates(…).sample(generator=…)` is a random mask.
         """
         with torch.inference_mode():
-            read = self.model.features.read(self.encoder, sentences)
-            gates: KumaraswamyGate = self._selector(read)
+            vectors = self.model.features.read(self.encoder, sentences)
+            gates: KumaraswamyGate = self._selector(vectors)
         return gates
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
@@ -238,11 +244,11 @@ class EntityFinder(TextFinder, HubModel):
         ]
 
     def gate_scores(self, sentences: SplitText) -> Scores:
-        """Return P(open) of every word, with gates of subwords the largest of its own: (words,)."""
-        most = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        """Return P(open) of every word, with gates for subwords the largest of each: (words,)."""
+        max_words = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
         groups = [
             sentences[each[0] : each[-1] + 1]
-            for each in batches_in_order(sentences, words_per_batch=most)
+            for each in batches_in_order(sentences, words_per_batch=max_words)
         ]
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         opened = [self.gates(group).prob_open() for group in groups]
@@ -265,14 +271,14 @@ def _split(texts: Iterable[str]) -> IndexedSentences:
 
 
 def _input_ranges(encoder: Encoder, sentences: SplitText) -> dict[str, Tensor]:
-    """How large the encoder's numbers get on some of the sentences, if it can make use of that."""
+    """Return the input ranges of the encoder's layers on some sentences, if it supports int8."""
     if not isinstance(encoder, Int8Encoder):
         return {}
-    return encoder.input_ranges(sentences[:: max(1, len(sentences) // _LOOKED_AT)])
+    return encoder.input_ranges(sentences[:: max(1, len(sentences) // _CALIBRATION_SENTENCES)])
 
 
-def _faster(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:
-    """The encoder in eight bits, where that is allowed and works."""
+def _in_int8(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:
+    """Return the encoder in int8 if its ranges are known and the CPU supports it."""
     if not ranges or encoder.device.type != "cpu" or not int8_supported():
         return encoder
     return encoder.to_int8(ranges) if isinstance(encoder, Int8Encoder) else encoder

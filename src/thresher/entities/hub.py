@@ -1,6 +1,6 @@
-"""Models on the Hugging Face Hub, by the mixin of `huggingface_hub`.
+"""Load models from the Hugging Face Hub and push them there, with its `ModelHubMixin`.
 
-A model is a folder here and a repository there, with the same files in it.
+A repository on the Hub has the same files as a model folder.
 """
 
 from abc import abstractmethod
@@ -9,25 +9,25 @@ from typing import Any, Self
 
 from huggingface_hub import ModelHubMixin, snapshot_download
 
-# The arguments of `__init__` that a config names, and what versions before 1.0 pass on.
-_ADDED_BY_THE_MIXIN = {"encoder", "proxies", "resume_download"}
+# Added by the mixin: arguments of `__init__` that are in the config, and options before 1.0.
+_MIXIN_ARGUMENTS = {"encoder", "proxies", "resume_download"}
 
 
 class HubModel(ModelHubMixin, library_name="thresher"):
-    """`from_pretrained`, `save_pretrained` and `push_to_hub` for what is saved as a folder."""
+    """Adds `from_pretrained`, `save_pretrained` and `push_to_hub` to a class that saves folders."""
 
     def __new__(cls, *args: object, **kwargs: object) -> Self:
-        """Nothing is noted: the mixin would copy all arguments for a config of its own."""
+        """Create the object without the mixin, which would copy all arguments into a config."""
         return object.__new__(cls)
 
     @classmethod
     @abstractmethod
     def load(cls, folder: str | Path, *, device: str | None = None, exact: bool = False) -> Self:
-        """From the folder that `save` made."""
+        """Load from a folder that `save` wrote."""
 
     @abstractmethod
     def save(self, folder: str | Path) -> None:
-        """Write a folder, its card and configuration included, whole or not at all."""
+        """Save a folder with the config and the model card, atomically."""
 
     def save_pretrained(  # type: ignore[override]  # a config is part of the model
         self,
@@ -39,7 +39,7 @@ class HubModel(ModelHubMixin, library_name="thresher"):
         model_card_kwargs: None = None,
         **push_to_hub_kwargs: Any,
     ) -> str | None:
-        """`save`, and on request `push_to_hub` under the folder's name or `repo_id`."""
+        """Save a folder; optionally push it to the Hub as `repo_id` or the folder's name."""
         self.save(save_directory)
         if not push_to_hub:
             return None
@@ -59,9 +59,9 @@ class HubModel(ModelHubMixin, library_name="thresher"):
         token: str | bool | None = None,
         **others: object,
     ) -> Self:
-        """A folder as it is; else the repository of that name, which is downloaded once."""
-        if unknown := sorted(others.keys() - _ADDED_BY_THE_MIXIN):
-            raise TypeError(f"unknown option {unknown[0]!r}; choose from device, exact")
+        """Load a local folder, or download the repository of that name (once)."""
+        if unknown := sorted(others.keys() - _MIXIN_ARGUMENTS):
+            raise TypeError(f"unknown argument `{unknown[0]}`; choose from device, exact")
         if Path(model_id).is_dir():
             return cls.load(model_id, device=device, exact=exact)
         folder = snapshot_download(

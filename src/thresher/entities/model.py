@@ -1,4 +1,4 @@
-"""What a finder has learned, as a value and as a folder."""
+"""The model of an entity finder, and how it is saved in a folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -33,15 +33,18 @@ KIND = ModelKind(
 
 @dataclass(frozen=True)
 class FinderModel:
-    """The selectors, how far to trust what, and what they were made from.
+    """The selectors of a finder, the word lists it uses, and a record of its training.
 
-    features: what the selectors read   entity: the number of the head that finds entities
-    ordinary: words of the text it learned from that are not bursty; None where repetition tells
-    nothing
-    dates: words of dates in that text; None where dates are no entities
-    learned_from: counts and settings, for the model card; `licence` and `sources` where known
-    static: the encoder, where it is kept with the model; else one is loaded by its name
-    ranges: how large the encoder's numbers are, if it may read in eight bits
+    encoder, layer: the name of the encoder and the layer whose vectors the selectors read
+    heads: the selectors with their signal weights and thresholds
+    entity: the index of the selector that finds entities
+    ordinary: words of the training text that are not bursty; None if repetition is no signal
+    not_names: words that are never part of an entity, case-folded
+    dates: words of dates in the training text; None if dates are not entities
+    features: the input of the selectors
+    learned_from: counts and settings, for the model card; `licence` and `sources` if known
+    static: the encoder, if it is saved with the model; otherwise it is loaded by its name
+    ranges: the input ranges of the encoder's layers, if it may run in int8
     """
 
     encoder: str
@@ -58,7 +61,7 @@ class FinderModel:
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.heads):
-            raise ValueError(f"there are {len(self.heads)} selectors; entity is {self.entity}")
+            raise ValueError(f"entity is {self.entity}, but there are {len(self.heads)} selectors")
 
     @property
     def selector(self) -> Selector:
@@ -67,37 +70,37 @@ class FinderModel:
 
     @property
     def signal_weights(self) -> SignalWeights:
-        """How far the other views are trusted beside its gates."""
+        """The weights of the other signals beside the gates of this selector."""
         return self.heads[self.entity].signal_weights
 
     @property
     def threshold(self) -> float:
-        """Candidates that score at least this much are entities."""
+        """The smallest score of a candidate that counts as an entity."""
         return self.heads[self.entity].threshold
 
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
-        """Tells what is seen of words beside their meaning."""
+        """Extracts the signals of words beside their gates."""
         return SignalExtractor(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
-        """This model, if its selectors read what that encoder gives."""
+        """Return this model; raise InputError if the encoder's vectors have another width."""
         expected, width = self.selector.norm.normalized_shape[0], self.features.width(encoder)
         if expected != width:
             raise InputError(
-                f"the model reads vectors of width {expected}; {self.encoder} gives {width}"
+                f"the model needs vectors of width {expected}, but {self.encoder} gives {width}"
             )
         return self
 
     def with_selector(self, number: int) -> "FinderModel":
-        """This model finding by another of its selectors, counted from 1."""
+        """Return this model with another selector for finding entities, counted from 1."""
         if not 1 <= number <= len(self.heads):
-            rule = f"1 to {len(self.heads)}" if len(self.heads) > 1 else "1 alone"
-            raise InputError(f"the model has selector {rule}; got {number}")
+            rule = f"between 1 and {len(self.heads)}" if len(self.heads) > 1 else "1"
+            raise InputError(f"the number of the selector must be {rule}, got {number}")
         return replace(self, entity=number - 1)
 
     def write(self, folder: Path) -> None:
-        """Write the model, whole or not at all. Weights are kept in half precision."""
+        """Save the model as a folder, atomically; weights in half precision."""
         files = {
             _WEIGHTS: save(_weights(self.heads)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
@@ -127,7 +130,7 @@ class FinderModel:
 
     @classmethod
     def read(cls, folder: Path) -> "FinderModel":
-        """Read a model; what is missing, changed or from elsewhere is said in one line."""
+        """Load a model from a folder; raise InputError if files are missing, changed or invalid."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
             return cls(
@@ -138,7 +141,7 @@ class FinderModel:
                 entity=config.get("entity", 0),
                 ordinary=_ordinary(files[_WORDS]) if config.get("repetition", True) else None,
                 not_names=frozenset(config["not_names"]),
-                dates=_words_of_dates(config.get("dates")),
+                dates=None if config.get("dates") is None else frozenset(config["dates"]),
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
                 ranges=load(files[_RANGES]) if _RANGES in files else {},
@@ -149,12 +152,8 @@ def _ordinary(words: bytes) -> frozenset[str]:
     return frozenset(words.decode().split("\n")) - {""}
 
 
-def _words_of_dates(words: list[str] | None) -> frozenset[str] | None:
-    return None if words is None else frozenset(words)
-
-
 def _weights(heads: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
-    """The weights of all selectors; those after the first have their number before the name."""
+    """Return the weights of all selectors; names after the first start with its index."""
     return {
         f"{number}.{name}" if number else name: value.half().cpu().contiguous()
         for number, head in enumerate(heads)
@@ -165,18 +164,21 @@ def _weights(heads: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
 def _heads(
     weights: dict[str, torch.Tensor], config: dict[str, Any]
 ) -> tuple[CalibratedSelector, ...]:
-    views = [dict(each) for each in config.get("others", [])]
-    views.insert(config.get("entity", 0), config)
+    """Build the selectors from the weights; `config` has the values of the entity selector."""
+    configs = [dict(each) for each in config.get("others", [])]
+    configs.insert(config.get("entity", 0), config)
     heads = []
-    for number, view in enumerate(views):
-        before = f"{number}." if number else ""
-        own = {
-            name.removeprefix(before): value.float()
+    for number, own_config in enumerate(configs):
+        prefix = f"{number}." if number else ""
+        state = {
+            name.removeprefix(prefix): value.float()
             for name, value in weights.items()
-            if name.startswith(before) and not name.removeprefix(before)[0].isdigit()
+            if name.startswith(prefix) and not name.removeprefix(prefix)[0].isdigit()
         }
-        selector = Selector(len(own["norm.weight"]), hidden=config["hidden"], form=config["form"])
-        selector.load_state_dict(own)
-        trust = SignalWeights(**{name: float(value) for name, value in view["trust"].items()})
-        heads.append(CalibratedSelector(selector, trust, float(view["threshold"])))
+        selector = Selector(len(state["norm.weight"]), hidden=config["hidden"], form=config["form"])
+        selector.load_state_dict(state)
+        signal_weights = SignalWeights(
+            **{name: float(value) for name, value in own_config["trust"].items()}
+        )
+        heads.append(CalibratedSelector(selector, signal_weights, float(own_config["threshold"])))
     return tuple(heads)

@@ -1,4 +1,4 @@
-"""The README of a finder: what it reads, what it learned from, and what it may be used for."""
+"""The model card of a finder: a README.md that says how it was trained and how to use it."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from thresher.entities.model import FinderModel
 
-CREDITS = ("licence", "sources")  # of `learned_from`; they hold for all that is made of a model
+CREDITS = ("licence", "sources")  # keys of `learned_from` that a student inherits from its teacher
 
 
 def card(model: "FinderModel") -> str:
-    """Markdown with the front matter that the Hub reads."""
-    made, trust = model.learned_from, model.signal_weights
-    licence = [f"license: {made['licence']}"] if "licence" in made else []
+    """Return the model card in Markdown, with the front matter that the Hub reads."""
+    record, weights = model.learned_from, model.signal_weights
+    licence = [f"license: {record['licence']}"] if "licence" in record else []
     return "\n".join(
         [
             "---",
@@ -24,14 +24,16 @@ def card(model: "FinderModel") -> str:
             "",
             "# A Thresher entity finder",
             "",
-            "Finds entities in text; trained on raw text with no labels.",
+            "This model finds entities in text. It was trained on raw text, without labels.",
             "",
-            *_origin(model),
-            f"- SignalWeights in the observed views, in log-odds: capital {trust.capital:+.2f}, "
-            f"lower case {trust.lower:+.2f}, repeated {trust.repeated:+.2f}.",
-            f"- Threshold: {model.threshold:.2f}, where expected F1 is largest on that text.",
+            *(_distilled_origin(model) if model.static else _trained_origin(model)),
+            "- Weights of the other signals beside the gates, in log-odds: capital "
+            f"{weights.capital:+.2f}, lower case {weights.lower:+.2f}, repeated "
+            f"{weights.repeated:+.2f}.",
+            f"- Threshold: {model.threshold:.2f}, which maximizes the expected F1 on the training "
+            "text.",
             "",
-            *_sources(made),
+            *_sources(record),
             "```python",
             "from thresher import EntityFinder",
             'finder = EntityFinder.from_pretrained("this-folder")  # or its name on the Hub',
@@ -42,41 +44,45 @@ def card(model: "FinderModel") -> str:
     )
 
 
-def source_table(made: Mapping[str, Any]) -> str:
-    """The texts a model learned from, and their licences."""
-    rows = [f"| {text} | {licence} |" for text, licence in made["sources"]]
+def source_table(record: Mapping[str, Any]) -> str:
+    """Return a table of the training texts and their licences."""
+    rows = [f"| {text} | {licence} |" for text, licence in record["sources"]]
     return "\n".join(["| text | licence |", "|---|---|", *rows])
 
 
-def _sources(made: Mapping[str, Any]) -> list[str]:
-    if "sources" not in made:
+def _sources(record: Mapping[str, Any]) -> list[str]:
+    if "sources" not in record:
         return []
     return [
-        "It, or the model it was made of, learned from these texts, and its licence follows "
-        "from theirs:",
+        "The model, or the model it was distilled from, was trained on these texts, and its "
+        "licence follows from theirs:",
         "",
-        source_table(made),
+        source_table(record),
         "",
     ]
 
 
-def _origin(model: "FinderModel") -> list[str]:
-    made = model.learned_from
-    text = f"{made.get('words', 0):,} words in {made.get('sentences', 0):,} sentences of raw text"
-    if model.static is not None:
-        teacher = made.get("teacher", {})
-        return [
-            "- Encoder: token vectors and a convolution over words, in this folder, fed "
-            "case-folded text; no transformer.",
-            f"- Its gates were taught by a finder on `{teacher.get('encoder')}`, layer "
-            f"{teacher.get('layer')}, on {text}.",
-        ]
+def _amount(record: Mapping[str, Any]) -> str:
+    return f"{record.get('words', 0):,} words in {record.get('sentences', 0):,} sentences"
+
+
+def _distilled_origin(model: "FinderModel") -> list[str]:
+    teacher = model.learned_from.get("teacher", {})
     return [
-        f"- Encoder: `{model.encoder}`, layer {model.layer}, fed case-folded text.",
-        f"- A gate for each {model.features.unit}; attention: "
-        f"{model.features.attention or 'not read'}; selectors: {len(model.heads)}, of which "
-        f"number {model.entity + 1} finds entities.",
-        f"- Learned from {text}.",
-        f"- Priors: {', '.join(made.get('priors', []))}; "
-        f"{len(model.not_names)} words listed as not names.",
+        "- Encoder: token vectors and a convolution over words, saved in this folder; its input is "
+        "case-folded. There is no transformer.",
+        f"- Distilled from a finder with the encoder `{teacher.get('encoder')}`, layer "
+        f"{teacher.get('layer')}, on {_amount(model.learned_from)} of raw text.",
+    ]
+
+
+def _trained_origin(model: "FinderModel") -> list[str]:
+    features, record = model.features, model.learned_from
+    return [
+        f"- Encoder: `{model.encoder}`, layer {model.layer}; its input is case-folded.",
+        f"- Gates: one per {features.unit}; attention features: {features.attention or 'none'}; "
+        f"selectors: {len(model.heads)}, of which number {model.entity + 1} finds entities.",
+        f"- Trained on {_amount(record)} of raw text.",
+        f"- Priors: {', '.join(record.get('priors', []))}; a list of {len(model.not_names)} words "
+        "that are not names.",
     ]

@@ -90,4 +90,4 @@ def test_a_wrong_variant_is_one_line(run, short_corpus, tmp_path, words, message
 def test_a_selector_that_the_model_lacks_is_one_line(run, model):
     result = run("find", "-", "--model", model, "--selector", "2", stdin="It rained.\n")
     assert result.status == 1
-    assert result.complaint == "the model has selector 1 alone; got 2"
+    assert result.complaint == "the number of the selector must be 1, got 2"

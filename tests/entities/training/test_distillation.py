@@ -159,7 +159,7 @@ def test_what_the_teacher_knew_beside_its_gates_is_kept(student, model):
     assert taught.features == Features()
     assert taught.learned_from["teacher"]["encoder"] == "shown"
     assert taught.learned_from["words"] == sum(map(len, sentences()))
-    assert "taught by a finder on `shown`" in card(taught)
+    assert "Distilled from a finder with the encoder `shown`" in card(taught)
 
 
 def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student):
