@@ -11,14 +11,24 @@ if TYPE_CHECKING:
     from thresher.lm.losses.statistics import SelfishStatistics, selfish_statistics
     from thresher.lm.output_layers.choices import output_layer
     from thresher.lm.output_layers.protocol import OutputLayer
+    from thresher.lm.sampling import sample_text
+    from thresher.lm.trained_model import TrainedLanguageModel
+    from thresher.lm.training.fit import fit_language_model
+    from thresher.lm.training.settings import LanguageModelSettings
+    from thresher.lm.transformer import Shape
 
 __all__ = [
+    "LanguageModelSettings",
     "Margin",
     "OutputLayer",
     "SelfishCrossEntropy",
     "SelfishStatistics",
+    "Shape",
+    "TrainedLanguageModel",
+    "fit_language_model",
     "linear_selfish_cross_entropy",
     "output_layer",
+    "sample_text",
     "selfish_cross_entropy",
     "selfish_statistics",
 ]
@@ -26,12 +36,17 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "LanguageModelSettings": "thresher.lm.training.settings",
         "Margin": "thresher.lm.losses.margin",
         "OutputLayer": "thresher.lm.output_layers.protocol",
         "SelfishCrossEntropy": "thresher.lm.losses.selfish",
         "SelfishStatistics": "thresher.lm.losses.statistics",
+        "Shape": "thresher.lm.transformer",
+        "TrainedLanguageModel": "thresher.lm.trained_model",
+        "fit_language_model": "thresher.lm.training.fit",
         "linear_selfish_cross_entropy": "thresher.lm.losses.linear_selfish",
         "output_layer": "thresher.lm.output_layers.choices",
+        "sample_text": "thresher.lm.sampling",
         "selfish_cross_entropy": "thresher.lm.losses.selfish",
         "selfish_statistics": "thresher.lm.losses.statistics",
     },
