@@ -4,14 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from thresher.encoders import Encoder
-from thresher.entities.baselines import (
+from benchmarks.variants.baselines import (
     Baseline,
     attention_scores,
     capital_scores,
     leave_one_out_scores,
     rarity_scores,
 )
+from thresher.encoders import Encoder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.settings import EntitySettings

@@ -1,10 +1,10 @@
-"""Plain rules that anyone would try first, with the interface of the finder.
+"""Simple rules with the interface of a finder, to compare finders with.
 
     Baseline(capital_scores).find(text)
     Baseline(leave_one_out_scores(encoder, gates_at="input")).at_rate(sentences, 0.1).find(text)
 
-Each scores words in [0, 1]; runs of words at or above the threshold are what is found. Words
-without letters score 0.
+A rule scores words between 0 and 1; runs of words that score at least the threshold are found.
+Words without letters score 0.
 """
 
 import math
@@ -34,27 +34,27 @@ _WORDS_PER_BATCH = 512
 
 
 class Baseline(TextFinder):
-    """A finder by one rule.
+    """A finder that scores words with one rule.
 
-    score: from the sentences of a text to the score of each word, (words,) for each sentence
+    score: returns the scores of the words of each sentence, (words,)
     """
 
     def __init__(self, score: Scorer, *, threshold: float = 0.5) -> None:
         require_number("threshold", threshold, at_least=0, at_most=1)
         self.score = score
-        self._least = threshold
+        self._threshold = threshold
 
     @property
     def threshold(self) -> float:
-        """Words that score at least this much are selected."""
-        return self._least
+        """The smallest score of a selected word."""
+        return self._threshold
 
     def at_rate(self, sentences: SplitText, rate: float) -> "Baseline":
-        """The same rule with the threshold that selects this share of the words of raw text."""
+        """Return this rule with the threshold that selects this fraction of the words."""
         require_number("rate", rate, above=0, below=1)
         scores = np.concatenate([np.zeros(0, dtype=np.float32), *self._scores(sentences)])
         if not len(scores):
-            raise InputError("a rate needs words to be a rate of; there are none")
+            raise InputError("a threshold at a rate needs raw text, but there are no words")
         return Baseline(self.score, threshold=float(np.quantile(scores, 1 - rate)))
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
@@ -72,7 +72,7 @@ class Baseline(TextFinder):
         ]
 
     def _runs(self, scores: Scores) -> list[Candidate]:
-        selected = np.array([False, *((scores >= self._least) & (scores > 0)), False], np.int8)
+        selected = np.array([False, *((scores >= self._threshold) & (scores > 0)), False], np.int8)
         edges = np.flatnonzero(np.diff(selected)).tolist()
         return [
             Candidate(start, end, float(scores[start:end].max()))
@@ -81,24 +81,27 @@ class Baseline(TextFinder):
 
 
 def capital_scores(document: SplitText) -> list[Scores]:
-    """1 for a capitalised word, except the first of a sentence if the second has no capital."""
-    return [_capitals(words) for words in document]
+    """Return 1 for capitalised words, except a first word whose successor has no capital."""
+    return [_capital_scores(words) for words in document]
 
 
 def rarity_scores(sentences: SplitText) -> Scorer:
-    """Inverse document frequency over raw text: log((N + 1)/(n + 1)) / log(N + 1).
+    """Score words by inverse document frequency: log((N + 1)/(n + 1)) / log(N + 1).
 
-    N is the number of its passages of 20 sentences, n of those with the word.
+    N is the number of passages of 20 sentences of the raw text, n of those with the word.
     """
     statistics = WordStatistics.from_sentences(sentences)
     if not statistics.total_passages:
-        raise InputError("inverse document frequency needs raw text; there are no sentences")
-    most = math.log(statistics.total_passages + 1)
+        raise InputError("inverse document frequency needs raw text, but there are no sentences")
+    max_log = math.log(statistics.total_passages + 1)
 
     def score(document: SplitText) -> list[Scores]:
         return [
             np.array(
-                [1 - math.log(statistics.passages[word.casefold()] + 1) / most for word in words],
+                [
+                    1 - math.log(statistics.passages[word.casefold()] + 1) / max_log
+                    for word in words
+                ],
                 dtype=np.float32,
             )
             for words in document
@@ -108,9 +111,10 @@ def rarity_scores(sentences: SplitText) -> Scorer:
 
 
 def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer:
-    """How far the sentence's vector turns without the word: (1 − cos) / 2.
+    """Score words by the change of the sentence vector without the word: (1 − cos) / 2.
 
-    gates_at: "pool" leaves the word's vectors out of the mean; "input" masks it and encodes again
+    gates_at: "pool" leaves the word's vectors out of the mean; "input" masks the word and encodes
+        the sentence again
     """
     require_choice("gates_at", gates_at, GATES_AT)
     change = _change_at_input if gates_at == "input" else _change_at_pool
@@ -118,7 +122,7 @@ def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer
 
 
 def attention_scores(encoder: Encoder, *, layer: int | None = None) -> Scorer:
-    """x / (1 + x) of the attention x that a word receives from other words."""
+    """Score words by x / (1 + x), with x the attention a word receives from other words."""
     if not isinstance(encoder, AttentionEncoder):
         raise InputError(f"the encoder {encoder.name} does not tell its attention")
     attending: AttentionEncoder = encoder
@@ -130,7 +134,7 @@ def attention_scores(encoder: Encoder, *, layer: int | None = None) -> Scorer:
     return _by_batch(encoder, received)
 
 
-def _capitals(words: Sequence[str]) -> Scores:
+def _capital_scores(words: Sequence[str]) -> Scores:
     capital = [is_capitalised(word) and not is_address(word) for word in words]
     if capital and capital[0] and not any(capital[1:2]):
         capital[0] = False
@@ -138,7 +142,7 @@ def _capitals(words: Sequence[str]) -> Scores:
 
 
 def _by_batch(encoder: Encoder, score: Callable[[TokenBatch], Tensor]) -> Scorer:
-    """Sentences of like length scored together, on the encoder's device."""
+    """Score sentences of similar length in batches, on the encoder's device."""
 
     def scores(document: SplitText) -> list[Scores]:
         rows: list[Scores] = [np.zeros(0, dtype=np.float32)] * len(document)
@@ -154,7 +158,7 @@ def _by_batch(encoder: Encoder, score: Callable[[TokenBatch], Tensor]) -> Scorer
 
 
 def _change_at_pool(encoder: Encoder, batch: TokenBatch) -> Tensor:
-    """(words,). The mean of all tokens but the word's: (Σ h − Σ_word h) / (n − n_word)."""
+    """Compare with the mean of the other tokens, (Σ h − Σ_word h) / (n − n_word): (words,)."""
     hidden = encode_checkpointed(encoder, batch)
     inside = batch.word >= 0
     sentence = batch.sentence_of_word
@@ -163,19 +167,19 @@ def _change_at_pool(encoder: Encoder, batch: TokenBatch) -> Tensor:
     lengths = torch.bincount(in_mask, minlength=batch.sentences)[:, None]
     whole = sentence_vectors(hidden, batch)
     rest = (whole * lengths)[sentence] - word_vectors(hidden, batch) * tokens
-    return _turn(whole[sentence], rest / (lengths[sentence] - tokens).clamp(min=1))
+    return _angle_change(whole[sentence], rest / (lengths[sentence] - tokens).clamp(min=1))
 
 
 def _change_at_input(encoder: Encoder, batch: TokenBatch) -> Tensor:
-    """(words,). Every sentence once for each of its words, with that one masked."""
+    """Compare with the sentence encoded with the word masked, once for each word: (words,)."""
     whole = sentence_vectors(encode_checkpointed(encoder, batch), batch)
     copies = _without_each_word(batch)
     masked = encode_checkpointed(encoder, copies, torch.tensor([0.0, 1.0], device=whole.device))
-    return _turn(whole[batch.sentence_of_word], sentence_vectors(masked, copies))
+    return _angle_change(whole[batch.sentence_of_word], sentence_vectors(masked, copies))
 
 
 def _without_each_word(batch: TokenBatch) -> TokenBatch:
-    """For each word a copy of its sentence in which it is word 0, and every other is word 1."""
+    """Return a copy of its sentence for each word, in which it is word 0 and all others word 1."""
     word, window = torch.nonzero(
         batch.sentence_of_word[:, None] == batch.sentence[None, :], as_tuple=True
     )
@@ -191,5 +195,5 @@ def _without_each_word(batch: TokenBatch) -> TokenBatch:
     )
 
 
-def _turn(whole: Tensor, rest: Tensor) -> Tensor:
+def _angle_change(whole: Tensor, rest: Tensor) -> Tensor:
     return ((1 - functional.cosine_similarity(whole, rest, dim=-1)) / 2).clamp(0, 1)

@@ -1,14 +1,11 @@
-"""Baselines against what each means, computed word by word."""
+"""Baselines compared with their definitions, computed word by word."""
 
 import math
 
 import numpy as np
 import pytest
 import torch
-from torch.nn.functional import cosine_similarity
-
-from thresher.encoders.protocol import TokenBatch, sentence_vectors
-from thresher.entities.baselines import (
+from benchmarks.variants.baselines import (
     Baseline,
     _without_each_word,
     attention_scores,
@@ -16,6 +13,9 @@ from thresher.entities.baselines import (
     leave_one_out_scores,
     rarity_scores,
 )
+from torch.nn.functional import cosine_similarity
+
+from thresher.encoders.protocol import TokenBatch, sentence_vectors
 from thresher.errors import InputError
 
 TEXT = [
@@ -137,7 +137,7 @@ def test_the_threshold_of_a_rate_selects_that_share_of_words(rate):
             lambda: Baseline(capital_scores).at_rate(TEXT, 0),
             "`rate` must be above 0 and below 1, got 0",
         ),
-        (lambda: Baseline(capital_scores).at_rate([], 0.1), "there are none"),
+        (lambda: Baseline(capital_scores).at_rate([], 0.1), "there are no words"),
         (lambda: rarity_scores([]), "there are no sentences"),
     ],
 )
