@@ -31,7 +31,7 @@ def require_number(
     at_most: float | None = None,
     below: float | None = None,
 ) -> None:
-    """Raise InputError unless the value lies within all bounds that are given; NaN never does.
+    """Raise InputError unless the value is within all given bounds; NaN never is.
 
     >>> require_number("dropout", 1.0, at_least=0, below=1)
     InputError: `dropout` must be at least 0 and below 1, got 1.0
@@ -42,8 +42,8 @@ def require_number(
         ("at most", at_most, operator.le),
         ("below", below, operator.lt),
     ]
-    given = [(words, bound, holds) for words, bound, holds in bounds if bound is not None]
-    valid = all(holds(value, bound) for _, bound, holds in given)
+    given = [(words, bound, compare) for words, bound, compare in bounds if bound is not None]
+    valid = all(compare(value, bound) for _, bound, compare in given)
     require(valid, name, value, " and ".join(f"{words} {bound:g}" for words, bound, _ in given))
 
 

@@ -191,7 +191,7 @@ def test_formats_are_named_by_files_or_by_the_user(tmp_path):
         read(path)
     assert pairs(read(path, format="csv")[0]) == [("Fine.", "good")]
     with pytest.raises(
-        InputError, match="unknown format 'xml'; choose from jsonl, csv, tsv, lines"
+        InputError, match="unknown `format` 'xml'; choose from jsonl, csv, tsv, lines"
     ):
         read(path, format="xml")
     with pytest.raises(InputError, match="no such file"):

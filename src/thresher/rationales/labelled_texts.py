@@ -10,6 +10,7 @@ from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import RecordFormat
 from thresher.text.records import JsonObject, Record, missing_field, read_records, text_field
 from thresher.text.sources import display_names, find_sources, open_source, record_format_from_name
+from thresher.validation import require_choice
 
 Bounds = tuple[int, int]
 
@@ -56,8 +57,8 @@ def read_labelled(
     on_problem: told, in one line, of each record that had to be passed over; without it the first
         of them raises `InputError`, as a field that no record of a file has always does
     """
-    if format is not None and format not in list(RecordFormat):
-        raise InputError(f"unknown format {format!r}; choose from {', '.join(RecordFormat)}")
+    if format is not None:
+        require_choice("format", format, RecordFormat)
     names = find_sources(sources)
     formats = [format or record_format_from_name(name) for name in names]
     if fields.label is not None and "lines" in formats:

@@ -90,8 +90,8 @@ def task_text(values: JsonObject, field: str) -> str:
 
 def _regions(values: JsonObject) -> list[JsonObject] | None:
     annotations = values.get("annotations") or []
-    kept = [each for each in annotations if not each.get("was_cancelled")]
-    if kept:
-        return list(kept[-1].get("result", []))
+    completed = [each for each in annotations if not each.get("was_cancelled")]
+    if completed:
+        return list(completed[-1].get("result", []))
     predictions = values.get("predictions") or []
     return None if annotations or not predictions else list(predictions[-1].get("result", []))

@@ -1,0 +1,102 @@
+"""The same records are read from every format, with their locations."""
+
+import io
+
+import pytest
+
+from thresher.errors import InputError, raise_input_error
+from thresher.text.choices import RecordFormat
+from thresher.text.parquet import open_parquet, parquet_batches, parquet_records
+from thresher.text.records import (
+    json_records,
+    jsonl_records,
+    line_records,
+    read_records,
+    text_field,
+    to_json_line,
+)
+
+VALUES = [{"text": "Cold soup.", "id": "1"}, {"text": 'A "fine"\nplace', "id": "2"}]
+FILES = {
+    RecordFormat.JSONL: "".join(map(to_json_line, VALUES)),
+    RecordFormat.CSV: 'text,id\nCold soup.,1\n"A ""fine""\nplace",2\n',
+    RecordFormat.TSV: 'text\tid\nCold soup.\t1\n"A ""fine""\nplace"\t2\n',
+}
+
+
+def stream(text):
+    return io.BytesIO(text.encode())
+
+
+@pytest.mark.parametrize("record_format", FILES)
+def test_every_format_gives_the_same_records(record_format):
+    file = stream(FILES[record_format])
+    records = list(read_records(file, record_format, name="a", on_problem=raise_input_error))
+    assert [record.values for record in records] == VALUES
+    assert [record.location for record in records] == [f"a line {r.number}" for r in records]
+    assert not file.closed
+
+
+def test_an_array_gives_the_same_records():
+    array = "\n[" + ",".join(to_json_line(values) for values in VALUES) + "]"
+    records = list(json_records(stream(array), name="a", on_problem=raise_input_error))
+    assert [record.values for record in records] == VALUES
+    assert [record.location for record in records] == ["a record 1", "a record 2"]
+
+
+def test_lines_are_records_with_one_field():
+    lines = stream("\ufeffone\n\ntwo\r\n")
+    records = read_records(lines, "lines", name="a", on_problem=raise_input_error, field="body")
+    assert [(record.values, record.number) for record in records] == [
+        ({"body": "one"}, 1),
+        ({"body": "two"}, 3),
+    ]
+
+
+def test_lines_may_be_numbered_by_byte_offset():
+    lines = [(7, b'{"text": "a"}\n'), (21, b"{oops\n")]
+    problems = []
+    records = list(jsonl_records(lines, name="a", unit="byte", on_problem=problems.append))
+    assert [record.location for record in records] == ["a byte 7"]
+    assert problems == ["a byte 21: not JSON in UTF-8"]
+
+
+@pytest.mark.parametrize(("replace", "texts"), [(True, ["caf\ufffd", "tea"]), (False, ["tea"])])
+def test_an_invalid_line_is_reported_and_replaced_or_skipped(replace, texts):
+    lines = enumerate([b"caf\xe9\n", b"tea\n"], 1)
+    problems = []
+    records = line_records(
+        lines, field="text", name="a", on_problem=problems.append, replace_invalid=replace
+    )
+    assert [record.values["text"] for record in records] == texts
+    assert [problem.partition(":")[0] for problem in problems] == ["a line 1"]
+
+
+def test_a_missing_or_wrong_field_is_an_error():
+    assert text_field({"text": "a"}, "text") == "a"
+    with pytest.raises(InputError, match="no field 'body'; it has text, id"):
+        text_field(VALUES[0], "body")
+    with pytest.raises(InputError, match="field 'text' is not a string"):
+        text_field({"text": 3}, "text")
+
+
+def test_lone_surrogates_are_written_as_escapes():
+    assert to_json_line({"text": "é"}) == '{"text": "é"}\n'
+    assert to_json_line({"text": "\ud83d"}) == '{"text": "\\ud83d"}\n'
+
+
+def test_parquet_rows_are_records_and_can_be_sliced():
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    file = io.BytesIO()
+    table = pa.table({"text": [str(i) for i in range(10)], "id": range(10)})
+    parquet.write_table(table, file, row_group_size=3)
+    with open_parquet(file, name="a") as opened:
+        records = list(parquet_records(opened, "text", name="a"))
+        assert [record.values["text"] for record in records] == table["text"].to_pylist()
+        assert records[-1].location == "a row 10"
+        batches = parquet_batches(opened, 2, 7)
+        assert [value for batch in batches for value in batch["id"].to_pylist()] == [2, 3, 4, 5, 6]
+        with pytest.raises(InputError, match="a has no column 'body'; it has text, id"):
+            next(parquet_records(opened, "body", name="a"))
