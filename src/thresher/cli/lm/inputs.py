@@ -22,8 +22,8 @@ def joined(documents: Iterable["Document"]) -> str:
     for document in documents:
         if parts and not document.offset and not parts[-1].endswith("\n"):
             parts.append("\n")
-        parts.append(document.text)
-    return "".join(parts).encode(errors="replace").decode()
+        parts.append(document.text.encode(errors="replace").decode())
+    return "".join(parts)
 
 
 def chosen_device(name: str | None) -> "torch.device":

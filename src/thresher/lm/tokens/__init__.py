@@ -1,28 +1,6 @@
 """Tokenizers: characters, byte pairs, byte pairs within words, words."""
 
-from typing import TYPE_CHECKING
-
 from thresher.lazy_exports import lazy_exports
-
-if TYPE_CHECKING:
-    from thresher.lm.tokens.byte_pairs import BytePairTokenizer
-    from thresher.lm.tokens.characters import CharacterTokenizer
-    from thresher.lm.tokens.counts import token_counts
-    from thresher.lm.tokens.factory import learn_tokenizer, tokenizer_from_json
-    from thresher.lm.tokens.tokenizer import Tokenizer
-    from thresher.lm.tokens.word_pairs import WordPairTokenizer
-    from thresher.lm.tokens.words import WordTokenizer
-
-__all__ = [
-    "BytePairTokenizer",
-    "CharacterTokenizer",
-    "Tokenizer",
-    "WordPairTokenizer",
-    "WordTokenizer",
-    "learn_tokenizer",
-    "token_counts",
-    "tokenizer_from_json",
-]
 
 __getattr__, __dir__ = lazy_exports(
     __name__,

@@ -72,15 +72,15 @@ def fit_language_model(
     check_dtype_supported(settings.precision, device)
     splits = split_text(text)
     all_characters = tokenizer == TokenizerKind.CHARACTERS
-    learned = learn_tokenizer(
+    learned_tokenizer = learn_tokenizer(
         tokenizer, text if all_characters else splits.train, vocabulary=vocabulary
     )
-    data, test_ids = _encode_splits(learned, splits, work_dir)
-    architecture = Architecture(learned.vocabulary, shape or Shape(), output, tied)
+    data, test_ids = _encode_splits(learned_tokenizer, splits, work_dir)
+    architecture = Architecture(learned_tokenizer.vocabulary, shape or Shape(), output, tied)
     state = TrainingState.new(architecture, settings, data.counts, device=device)
 
     def finish() -> TrainedLanguageModel:
-        return _finish(state, data, learned, settings, test_ids, str(splits.test))
+        return _finish(state, data, learned_tokenizer, settings, test_ids, str(splits.test))
 
     try:
         with tensorboard_log(tensorboard) as add_row:
@@ -123,7 +123,7 @@ def _prepare_saving(
     *,
     resume: bool,
 ) -> Callable[[TrainingState], None]:
-    """Load the checkpoint of `work_dir` if asked to, and return a function that saves a state."""
+    """Load the checkpoint of `work_dir` to resume a run; return a function that saves a state."""
     if work_dir is None:
         return lambda state: add_row(state.log[-1])
     fingerprint = run_fingerprint(state, data, settings)
