@@ -1,10 +1,10 @@
-"""A new domain: raw notes and a short list of known names, with no labels.
+"""Fit a finder to a new domain with raw text and a short list of known names, without labels.
 
     python examples/new_domain.py
 
-The notes are those of a laboratory. Compounds are written in lower case and their names are in no
-dictionary; someone listed about half of them. What is learned from that is shown on a note with
-compounds that are neither in the text nor in the list, beside what the built-in model finds.
+The texts are laboratory notes. Compounds are written in lower case and are not in any dictionary;
+about half of them are in the list of names. The script compares the fitted finder with the built-in
+one on a note with compounds that are neither in the training text nor in the list.
 """
 
 from pathlib import Path
@@ -20,24 +20,24 @@ NOTE = (
 
 
 def main() -> None:
-    """Learn, and compare."""
+    """Fit a finder and print its scores next to those of the built-in one."""
     notes = [document.text for document in read_texts(HERE / "lab-notes.txt")]
-    known = frozenset((HERE / "compounds.txt").read_text(encoding="utf-8").split())
-    own = EntityFinder.fit(
-        notes, settings=EntitySettings(contrast=0), prior_knowledge=PriorKnowledge(names=known)
+    compounds = frozenset((HERE / "compounds.txt").read_text(encoding="utf-8").split())
+    fitted = EntityFinder.fit(
+        notes, settings=EntitySettings(contrast=0), prior_knowledge=PriorKnowledge(names=compounds)
     )
     built_in = EntityFinder.default()
 
     print(NOTE, end="\n\n")
-    print(f"{'':14}{'built-in':>10}{'own':>10}")
-    scores = [_scores(finder) for finder in (built_in, own)]
+    print(f"{'':14}{'built-in':>10}{'fitted':>10}")
+    scores = [_scores(finder) for finder in (built_in, fitted)]
     for name in sorted({name for each in scores for name in each}, key=NOTE.index):
         print(f"{name:14}" + "".join(f"{each.get(name, '–'):>10}" for each in scores))
-    print(f"{'threshold':14}{built_in.threshold:>10.2f}{own.threshold:>10.2f}")
+    print(f"{'threshold':14}{built_in.threshold:>10.2f}{fitted.threshold:>10.2f}")
 
 
 def _scores(finder: EntityFinder) -> dict[str, str]:
-    """Every candidate of the note with its best score."""
+    """Return the highest score of every candidate of the note."""
     best: dict[str, float] = {}
     for span in finder.find(NOTE, threshold=0):
         best[span.text] = max(span.score, best.get(span.text, 0.0))

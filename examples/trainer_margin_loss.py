@@ -1,10 +1,10 @@
-"""The margin loss in the Hugging Face Trainer: a small GPT-2 over characters, seconds on a CPU.
+"""Use the margin loss in the Hugging Face Trainer: a small GPT-2 on characters, seconds on a CPU.
 
     pip install 'thresher[train]'
     python examples/trainer_margin_loss.py
 
-Only `compute_loss_func` differs from any other use of the Trainer. What is printed is the loss on
-the end of the text under the full softmax, for plain cross-entropy and for a margin of 4.
+Only `compute_loss_func` differs from the usual use of the Trainer. The script prints the held-out
+loss under the full softmax after training with standard cross-entropy and with a margin of 4.
 """
 
 import math
@@ -22,13 +22,12 @@ LENGTH, STEPS = 32, 150
 
 
 def windows(ids: torch.Tensor) -> list[dict[str, torch.Tensor]]:
-    """Stretches of the text that overlap by half, as the Trainer wants them."""
-    stretches = ids.unfold(0, LENGTH, LENGTH // 2)
-    return [{"input_ids": each, "labels": each} for each in stretches]
+    """Return windows of the text that overlap by half, in the format of the Trainer."""
+    return [{"input_ids": each, "labels": each} for each in ids.unfold(0, LENGTH, LENGTH // 2)]
 
 
-def trained(margin: float, ids: torch.Tensor, vocabulary: int) -> GPT2LMHeadModel:
-    """A model after a few steps on the margin loss."""
+def train(margin: float, ids: torch.Tensor, vocabulary: int) -> GPT2LMHeadModel:
+    """Return a model trained with the margin loss; a margin of infinity is cross-entropy."""
     set_seed(0)
     config = GPT2Config(
         vocab_size=vocabulary,
@@ -63,17 +62,17 @@ def trained(margin: float, ids: torch.Tensor, vocabulary: int) -> GPT2LMHeadMode
 
 
 def main() -> None:
-    """Train both models and say how they do."""
+    """Train both models and print their held-out losses."""
     text = TEXT.read_text(encoding="utf-8")
     tokenizer = learn_tokenizer("characters", text)
     ids = torch.from_numpy(tokenizer.encode(text))
-    cut = len(ids) * 9 // 10
-    held_out = ids[cut:].unfold(0, LENGTH, LENGTH)
+    split = len(ids) * 9 // 10
+    held_out = ids[split:].unfold(0, LENGTH, LENGTH)
     for margin in (math.inf, 4.0):
-        model = trained(margin, ids[:cut], tokenizer.vocabulary)
+        model = train(margin, ids[:split], tokenizer.vocabulary)
         with torch.no_grad():
             loss = trainer_loss(math.inf)(model(held_out), held_out).item()
-        print(f"margin {margin:g}: {loss:.3f} nats a character on the end of the text")
+        print(f"margin {margin:g}: {loss:.3f} nats per character on held-out text")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Triage before labelling: which texts would teach most if someone looked at them first?
+"""Choose the texts that are most useful to label first.
 
     python examples/triage.py examples/lab-notes.txt examples/harbour.txt -o tasks.json
 
-Paragraphs are put in the order of the mistakes to be expected in them: a candidate of score p is
-taken for an entity or not, and is wrong with a probability of min(p, 1 - p). The first ones are
-written as tasks for Label Studio, entities included; `thresher eval --from label-studio` reads what
-comes back.
+Paragraphs are sorted by the expected number of mistakes: the decision on a candidate with score p
+is wrong with a probability of min(p, 1 - p). The first paragraphs are written as tasks for Label
+Studio, including the entities found; `thresher eval --from label-studio` reads the corrected tasks.
 """
 
 import argparse
@@ -17,7 +16,7 @@ from thresher.text import to_label_studio
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read, order, write."""
+    """Read the texts, sort their paragraphs and write the first ones."""
     options = _options().parse_args(arguments)
     texts = [
         paragraph
@@ -32,24 +31,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     for text, spans in chosen:
         start = " ".join(text.split())[:60]
-        print(f"{_expected_mistakes((text, spans)):5.2f} mistakes expected: {start}…")
+        print(f"{_expected_mistakes((text, spans)):5.2f} expected mistakes: {start}…")
     tasks = (
         (text, [span for span in spans if span.score >= finder.threshold], None)
         for text, spans in chosen
     )
     options.output.write_text("".join(to_label_studio(tasks)), encoding="utf-8")
-    print(f"{len(chosen)} of {len(texts)} paragraphs are in {options.output}")
+    print(f"wrote {len(chosen)} of {len(texts)} paragraphs to {options.output}")
 
 
-def _expected_mistakes(read: tuple[str, Sequence[Span]]) -> float:
-    return sum(min(span.score, 1 - span.score) for span in read[1])
+def _expected_mistakes(scored: tuple[str, Sequence[Span]]) -> float:
+    _, spans = scored
+    return sum(min(span.score, 1 - span.score) for span in spans)
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description="Which texts to label first.")
+    parser = argparse.ArgumentParser(description="Choose the texts to label first.")
     parser.add_argument("sources", nargs="+", help="files, folders or patterns")
     parser.add_argument("-o", "--output", type=Path, default=Path("tasks.json"))
-    parser.add_argument("--count", type=int, default=10, help="how many paragraphs to keep")
+    parser.add_argument("--count", type=int, default=10, help="number of paragraphs to write")
     return parser
 
 

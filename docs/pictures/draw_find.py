@@ -1,4 +1,4 @@
-"""Draw what `thresher find` shows on a terminal: docs/pictures/find.svg."""
+"""Draw find.svg: the output of `thresher find` on a terminal."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ PARAGRAPHS = 2
 
 
 def main() -> None:
-    """Write the picture."""
+    """Write the figure."""
     text = (HERE.parents[1] / "examples" / "harbour.txt").read_text(encoding="utf-8")
     shown = "\n\n".join(text.split("\n\n")[:PARAGRAPHS])
     with (HERE / "find.svg").open("w", encoding="utf-8") as file:
@@ -22,7 +22,7 @@ def main() -> None:
         console.print("$ thresher find harbour.txt", style="bold")
         console.print(highlight(shown, EntityFinder.default().find(shown)))
         svg = console.export_svg(title="thresher", theme=MONOKAI, unique_id="thresher")
-    # The fonts that the picture would fetch from elsewhere are left to the reader's own.
+    # The SVG must not load fonts from the internet; viewers use their own.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     (HERE / "find.svg").write_text(svg, encoding="utf-8")
 

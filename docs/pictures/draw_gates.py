@@ -1,4 +1,4 @@
-"""Draw the pictures of the gates in docs/maths.md, beside this file: `python draw_gates.py`."""
+"""Draw the figures of the gates in docs/maths.md: `python docs/pictures/draw_gates.py`."""
 
 import matplotlib as mpl
 import torch
@@ -17,13 +17,13 @@ HARD_SHAPES = [(0.3, 0.3, BLUE), (0.4, 2.0, ORANGE), (2.0, 0.4, GREEN)]
 
 
 def inner_points(count: int = 240) -> Tensor:
-    """Points of (0, 1), closer together towards both ends."""
+    """Return points in (0, 1), denser towards both ends."""
     angle = torch.linspace(0.004, torch.pi / 2 - 0.004, count, dtype=torch.float64)
     return torch.sin(angle) ** 2
 
 
 def draw_density_and_sampling() -> None:
-    """Densities with Beta's beside them, and the inverse CDF that turns noise into samples."""
+    """Draw densities next to those of Beta, and the inverse CDF that turns noise into samples."""
     figure, (density, inverse) = panels(1, 2, 3.6)
     x = inner_points()
     for a, b, colour in SHAPES:
@@ -38,27 +38,27 @@ def draw_density_and_sampling() -> None:
     v, (a, b, _) = 0.7, SHAPES[1]
     u = float(Kumaraswamy(a, b).icdf(torch.tensor(v)))
     inverse.plot([v, v, 0], [0, u, u], color=GREY, lw=1, ls=":")
-    inverse.text(v + 0.02, 0.05, "draw v …", color=GREY)
-    inverse.text(0.42, u + 0.02, "… read off u", color=GREY)
-    inverse.set(title="Inverse CDF: a sample is a formula of a and b", xlabel="v, uniform")
+    inverse.text(v + 0.02, 0.05, "draw v", color=GREY)
+    inverse.text(0.42, u + 0.02, "compute u", color=GREY)
+    inverse.set(title="Inverse CDF: a sample is a function of a and b", xlabel="v, uniform")
     inverse.set(ylabel="u = F⁻¹(v)", xlim=(0, 1), ylim=(0, 1))
     save(figure, "gates-density.svg")
 
 
-def draw_moving_parameters() -> None:
-    """How the density changes as a moves, as b moves, and as both do."""
+def draw_parameters() -> None:
+    """Draw the density for several values of a, of b, and of both."""
     figure, axes = panels(1, 3, 3.2)
     x = inner_points()
     values = [0.3, 0.6, 1.0, 2.0, 4.0, 10.0]
     colours = mpl.colormaps["viridis"](torch.linspace(0, 0.88, len(values)))
-    moves = [("a, with b = 1.5", "a"), ("b, with a = 1.5", "b"), ("both, a = b", "both")]
-    for ax, (title, moved) in zip(axes, moves, strict=True):
+    varied = {"a": "a varies, b = 1.5", "b": "b varies, a = 1.5", "both": "a = b vary"}
+    for ax, (parameter, title) in zip(axes, varied.items(), strict=True):
         for value, colour in zip(values, colours, strict=True):
-            a = 1.5 if moved == "b" else value
-            b = 1.5 if moved == "a" else value
+            a = 1.5 if parameter == "b" else value
+            b = 1.5 if parameter == "a" else value
             density = Kumaraswamy(a, b).log_prob(x).exp()
             ax.plot(x, density, color=colour, lw=1.8, label=f"{value:g}")
-        ax.set(title=f"moving {title}", xlabel="u", xlim=(0, 1), ylim=(0, 4))
+        ax.set(title=title, xlabel="u", xlim=(0, 1), ylim=(0, 4))
     axes[0].set_ylabel("p(u)")
     lines, labels = axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, title="value", loc="outside right center")
@@ -66,7 +66,7 @@ def draw_moving_parameters() -> None:
 
 
 def draw_hard_forms() -> None:
-    """u to z for the two hard forms, and the distributions of z that follow."""
+    """Draw z as a function of u for the two hard forms, and the distributions of z."""
     figure, axes = panels(2, 2, 5.6)
     u = torch.linspace(0, 1, 200, dtype=torch.float64)
     step, ramp, masses, mixture = axes
@@ -90,8 +90,8 @@ def draw_hard_forms() -> None:
         draw_masses(masses, hard.prob_zero(), hard.prob_one(), offset, colour, label)
         draw_masses(mixture, soft.prob_zero(), soft.prob_one(), offset, colour, label)
         mixture.plot(z, soft.log_prob(z).exp(), color=colour, lw=1.5)
-    masses.set(title="Thresholded: two masses", ylabel="probability")
-    mixture.set(title="Stretched: two masses and a density", ylabel="probability, density")
+    masses.set(title="Thresholded: two point masses", ylabel="probability")
+    mixture.set(title="Stretched: two point masses and a density", ylabel="probability, density")
     for ax, top in ((masses, 1.05), (mixture, 1.75)):
         ax.set(xlabel="z", xlim=(-0.06, 1.06), ylim=(0, top))
     masses.legend(loc="upper center")
@@ -101,14 +101,14 @@ def draw_hard_forms() -> None:
 def draw_masses(
     ax: Axes, zero: Tensor, one: Tensor, offset: float, colour: str, label: str
 ) -> None:
-    """Two point masses as stems, a little beside 0 and 1 so that several can be seen."""
-    places, heights = [offset, 1 + offset], [float(zero), float(one)]
-    ax.vlines(places, 0, heights, color=colour, lw=2.5)
-    ax.plot(places, heights, "o", color=colour, ms=6, label=label)
+    """Draw two point masses as stems, slightly shifted so that several are visible."""
+    positions, heights = [offset, 1 + offset], [float(zero), float(one)]
+    ax.vlines(positions, 0, heights, color=colour, lw=2.5)
+    ax.plot(positions, heights, "o", color=colour, ms=6, label=label)
 
 
 def draw_probability_of_opening() -> None:
-    """P(open) over (a, b) for the two hard forms."""
+    """Draw P(open) as a function of (a, b) for the two hard forms."""
     figure, axes = panels(1, 2, 4.2)
     side = torch.logspace(-1, 1.3, 76, dtype=torch.float64)
     bands = [0, 0.01, 0.05, 0.12, 0.3, 0.5, 0.7, 0.9, 0.99, 1]
@@ -129,11 +129,11 @@ def draw_probability_of_opening() -> None:
 
 
 def main() -> None:
-    """Draw all four."""
+    """Draw all four figures."""
     mpl.use("svg")
     with mpl.rc_context(STYLE):
         draw_density_and_sampling()
-        draw_moving_parameters()
+        draw_parameters()
         draw_hard_forms()
         draw_probability_of_opening()
 

@@ -1,4 +1,4 @@
-"""What the pictures of docs/ have in common; `make pictures` draws them."""
+"""Shared style of the figures in docs/; `make pictures` draws them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 HERE = Path(__file__).parent
-WIDTH = 9.0  # inches, of every picture
+WIDTH = 9.0  # inches, of every figure
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#2166ac", "#d95f0e", "#1b7837", "#762a83", "#666666"
 STYLE = {
     "font.size": 10,
@@ -18,17 +18,17 @@ STYLE = {
     "legend.frameon": False,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    "svg.hashsalt": "thresher",  # the same code draws the same bytes
+    "svg.hashsalt": "thresher",  # makes the files reproducible
 }
 
 
 def panels(rows: int, columns: int, height: float) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of the common width, and its axes row by row."""
+    """Return a figure of the common width and its axes, row by row."""
     figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, height), layout="constrained")
     return figure, list(axes.flat)
 
 
 def save(figure: Figure, name: str) -> None:
-    """Write the figure beside this file, without the date."""
+    """Write the figure to this folder, without a date."""
     figure.savefig(HERE / name, metadata={"Date": None})
     plt.close(figure)

@@ -33,8 +33,8 @@ def test_code_in_a_document_runs(name, capsys):
 def test_a_new_domain_is_learned_beside_the_built_in_model(run):
     *_, table = run("python examples/new_domain.py").out.split("\n\n")
     heading, *rows = table.splitlines()
-    assert heading.split() == ["built-in", "own"]
-    scores = {name: own for name, _, own in (row.rsplit(maxsplit=2) for row in rows)}
+    assert heading.split() == ["built-in", "fitted"]
+    scores = {name: fitted for name, _, fitted in (row.rsplit(maxsplit=2) for row in rows)}
     assert scores.keys() >= {"Petrov", "Basel", "threshold"}
     assert re.fullmatch(r"0\.\d\d", scores["threshold"])
 
@@ -44,7 +44,7 @@ def test_triage_puts_doubtful_texts_first_and_writes_them(run, sandbox):
     *mistakes, summary = told.splitlines()
     expected = [float(line.split()[0]) for line in mistakes]
     assert expected == sorted(expected, reverse=True)
-    assert summary == "3 of 4 paragraphs are in tasks.json"
+    assert summary == "wrote 3 of 4 paragraphs to tasks.json"
     story = Path("examples/harbour.txt").read_text(encoding="utf-8")
     tasks = list(read_annotated("tasks.json", format="label-studio"))
     assert len(tasks) == 3
