@@ -76,6 +76,17 @@ def test_a_plain_bert_is_read_without_transformers(new_bert):
     assert ran.stdout == "False\n"
 
 
+def test_without_transformers_other_models_are_rejected_with_the_pip_command(new_bert, monkeypatch):
+    folder = new_bert(["marie", "left"], width=8, layers=2)
+    config = json.loads((folder / "config.json").read_bytes())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}))
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    monkeypatch.delitem(sys.modules, "thresher.encoders.transformers_model")
+    monkeypatch.delattr("thresher.encoders.transformers_model")
+    with pytest.raises(InputError, match=r"need transformers: pip install 'thresher\[transformers"):
+        SentenceBert(folder)
+
+
 @pytest.mark.parametrize("model", [[], ["--model", "fast-english"]], ids=["default", "fast"])
 def test_find_does_without_transformers(tmp_path, model):
     notes = tmp_path / "notes.txt"

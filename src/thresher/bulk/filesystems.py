@@ -126,7 +126,7 @@ def _filesystem(name: str) -> tuple[Any, str]:
         if not is_remote(name):
             return fsspec.filesystem("file"), str(Path(name).resolve())
         if scheme not in _PYARROW_SCHEMES:
-            return fsspec.url_to_fs(name)  # type: ignore[no-any-return]
+            return fsspec.core.url_to_fs(name)  # type: ignore[no-any-return]
         endpoint = os.environ.get("AWS_ENDPOINT_URL")
         if scheme == "s3" and endpoint:  # a server other than Amazon's
             system = fs.S3FileSystem(endpoint_override=endpoint)

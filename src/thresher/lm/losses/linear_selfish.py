@@ -6,6 +6,7 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
+from thresher.errors import requires_extra
 from thresher.lm.losses.argument_checks import LinearInputs, check_linear, check_margin
 from thresher.lm.losses.kernels import chunked
 from thresher.lm.losses.kernels.products import wide_products
@@ -65,8 +66,8 @@ def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleTy
     if name == "chunked":
         return chunked
     if name == "triton":
-        # Imported here because Triton is not available on every platform.
-        from thresher.lm.losses.kernels import sparse  # noqa: PLC0415
+        with requires_extra("gpu", "the implementation triton needs triton"):
+            from thresher.lm.losses.kernels import sparse  # noqa: PLC0415 (an extra)
 
         return sparse
     raise ValueError(f"`implementation` must be 'chunked', 'triton' or None, got {name!r}")
