@@ -24,13 +24,13 @@ print([span.text for span in found], "transformers" in sys.modules)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_built_in_model_is_a_whole_folder_with_a_licence(name):
+def test_a_built_in_model_has_a_config_and_a_licence(name):
     card = (find_model_folder(name) / "README.md").read_text(encoding="utf-8")
     assert "\nlicense: cc-by-sa-4.0\n" in card
     assert (find_model_folder(name) / "config.json").is_file()
 
 
-def test_a_folder_of_that_name_goes_first(tmp_path, monkeypatch):
+def test_a_folder_with_the_name_of_a_built_in_model_takes_precedence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert find_model_folder(FAST_ENGLISH).is_absolute()
     Path(FAST_ENGLISH).mkdir()
@@ -39,14 +39,14 @@ def test_a_folder_of_that_name_goes_first(tmp_path, monkeypatch):
         EntityFinder.load(FAST_ENGLISH)
 
 
-def test_the_fast_one_finds_names_and_loads_no_transformer():
+def test_fast_english_finds_names_and_does_not_import_transformers():
     ran = subprocess.run(
         [sys.executable, "-c", FOUND], capture_output=True, text=True, check=True, timeout=120
     )
     assert ran.stdout == "['Marie Curie', 'Paris'] False\n"
 
 
-def test_what_eight_bits_need_is_kept_with_the_model(tmp_path):
+def test_input_ranges_for_int8_are_saved_with_the_model(tmp_path):
     model = FinderModel.read(find_model_folder(ENGLISH))
     model.write(tmp_path / "again")
     again = FinderModel.read(tmp_path / "again").ranges
@@ -54,8 +54,8 @@ def test_what_eight_bits_need_is_kept_with_the_model(tmp_path):
     assert all(torch.equal(again[name], value) for name, value in model.ranges.items())
 
 
-@pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
-def test_on_a_cpu_the_built_in_model_reads_in_eight_bits_unless_told_to_be_exact():
+@pytest.mark.skipif(not int8_supported(), reason="this CPU does not support int8")
+def test_on_a_cpu_the_built_in_model_runs_in_int8_unless_exact():
     sentences = ["Later Marie Curie moved to Paris , it was said .".split()]
     fast = EntityFinder.default(device="cpu")
     exact = EntityFinder.default(device="cpu", exact=True)

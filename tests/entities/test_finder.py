@@ -1,4 +1,4 @@
-"""The finder as a user meets it: the built-in model, texts, offsets."""
+"""EntityFinder as users call it: the built-in model, texts, offsets."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_the_built_in_model_is_small():
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=80))
-def test_offsets_are_true_for_any_text(english, text):
+def test_offsets_are_correct_for_any_text(english, text):
     spans = english.find(text, threshold=0.0)
     for span in spans:
         assert text[span.start : span.end] == span.text
@@ -138,7 +138,7 @@ def test_a_threshold_only_filters(english):
         ]
 
 
-def test_without_the_casing_view_case_changes_nothing(english):
+def test_gates_do_not_depend_on_case(english):
     text = [["Then", "Marie", "Curie", "left", "Paris", "."]]
     lowered = [[word.lower() for word in words] for words in text]
     assert torch.equal(english.gates(text).prob_open(), english.gates(lowered).prob_open())
@@ -157,7 +157,7 @@ def test_a_threshold_out_of_range_is_refused(english, threshold):
         english.find_words([["Paris"]], threshold=threshold)
 
 
-def test_a_string_is_no_list_of_texts_or_words(english):
+def test_a_string_instead_of_a_list_is_an_error(english):
     with pytest.raises(InputError, match="use find"):
         next(english.find_all("Paris"))
     with pytest.raises(InputError, match="use find"):
@@ -167,11 +167,11 @@ def test_a_string_is_no_list_of_texts_or_words(english):
 
 
 @pytest.mark.parametrize("text", [None, float("nan"), b"Oslo"])
-def test_a_text_that_is_no_string_is_told(english, text):
+def test_a_text_that_is_not_a_string_is_an_error(english, text):
     with pytest.raises(InputError, match=f"a text must be a string, got {type(text).__name__}"):
         english.find(text)
 
 
-def test_half_a_surrogate_pair_is_no_obstacle(english):
+def test_half_a_surrogate_pair_does_not_prevent_finding(english):
     text = "Half \ud800 a pair met Angela Merkel in Berlin."
     assert "Angela Merkel" in found(english, text)

@@ -1,4 +1,4 @@
-"""Fitting a finder, saving and loading it, going on with a run that was stopped."""
+"""Train a finder, save and load it, resume an interrupted run."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
     assert again.threshold == fitted.threshold
 
 
-def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkeypatch):
+def test_word_lists_are_saved_with_the_model(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(tiny, "common_words", frozenset())
     text = [*sentences(), *[["in", "May", "2018", "it", "rained"]] * 6]
     dated = EntityFinder.fit_words(
@@ -97,7 +97,7 @@ def test_what_a_model_saw_beside_meaning_is_saved_with_it(tiny, tmp_path, monkey
     assert dated.score_sentences(words)[0].scores[4] > 0
 
 
-def test_a_model_fitted_on_bert_reads_in_eight_bits_from_then_on(new_bert, tmp_path):
+def test_a_model_trained_with_bert_runs_in_int8(new_bert, tmp_path):
     known = {word.casefold() for words in sentences() for word in words}
     folder = new_bert(sorted(known), width=32, layers=2, mask=True, apart=True)
     finder = EntityFinder.fit_words(
@@ -120,7 +120,7 @@ def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_
         EntityFinder.load(tmp_path / "model")
 
 
-def test_known_names_and_stated_rates_are_believed(tiny):
+def test_known_names_and_expected_rates_are_learned(tiny):
     prior_knowledge = PriorKnowledge(
         priors=("none",), names=frozenset(["child"]), rates={"capitalised": 0.9}
     )
@@ -137,7 +137,7 @@ def test_known_names_and_stated_rates_are_believed(tiny):
     assert gates[5] < 0.6
 
 
-def test_gates_that_learned_from_known_names_alone_are_open_at_the_rate_of_entities(tiny):
+def test_gates_trained_on_known_names_only_open_at_the_expected_rate(tiny):
     text = [words for i in range(12) for words in [["ከበደ", "ነው", "አበበ", "ቤት"]] * 5 + SPREAD[i % 2]]
     settings = EntitySettings(epochs=5, sentences_per_batch=16, contrast=0.0, bursty_rate=0.3)
     gates = []
@@ -156,7 +156,7 @@ def test_too_little_text_is_refused(tiny):
         EntityFinder.fit(["Anna met Boris again."], encoder=tiny)
 
 
-def test_a_small_text_is_read_until_the_gates_have_moved(tiny):
+def test_a_small_text_is_trained_on_for_enough_steps(tiny):
     notes: list[str] = []
 
     class Notes:
@@ -179,11 +179,11 @@ def test_a_sentence_without_words_is_refused(tiny):
         EntityFinder.fit_words([*sentences(), [], []], encoder=tiny)
 
 
-class Stops:
-    """Interrupts learning once more than a share of it is done."""
+class InterruptAfter:
+    """Progress that interrupts training after a fraction of its steps."""
 
-    def __init__(self, share):
-        self.share = share
+    def __init__(self, fraction):
+        self.fraction = fraction
 
     def stage(self, name, total):
         done = 0
@@ -191,7 +191,7 @@ class Stops:
         def count(steps):
             nonlocal done
             done += steps
-            if name == "learning" and done > self.share * total:
+            if name == "learning" and done > self.fraction * total:
                 raise KeyboardInterrupt
 
         return count
@@ -200,12 +200,16 @@ class Stops:
         assert "collapsed" not in message
 
 
-def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
+def test_a_resumed_run_gives_the_same_model(tiny, tmp_path):
     chosen = EntitySettings(epochs=3, contrast_share=0.5)
     straight = EntityFinder.fit_words(sentences(), encoder=tiny, settings=chosen)
     with pytest.raises(KeyboardInterrupt):  # in the second epoch
         EntityFinder.fit_words(
-            sentences(), encoder=tiny, settings=chosen, work_dir=tmp_path, progress=Stops(0.5)
+            sentences(),
+            encoder=tiny,
+            settings=chosen,
+            work_dir=tmp_path,
+            progress=InterruptAfter(0.5),
         )
     tiny.read.clear()
     resumed = EntityFinder.fit_words(
@@ -216,11 +220,11 @@ def test_a_stopped_run_resumes_to_the_same_model(tiny, tmp_path):
     assert resumed.model.signal_weights == straight.model.signal_weights
 
 
-def test_a_new_run_leaves_nothing_of_the_one_before_to_resume_from(tiny, tmp_path):
+def test_a_new_run_deletes_the_checkpoint_of_the_previous_one(tiny, tmp_path):
     given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work_dir": tmp_path}
     EntityFinder.fit_words(sentences(), **given)
     with pytest.raises(KeyboardInterrupt):  # before anything is saved
-        EntityFinder.fit_words(sentences(90), **given, progress=Stops(0))
+        EntityFinder.fit_words(sentences(90), **given, progress=InterruptAfter(0))
     resumed = EntityFinder.fit_words(sentences(90), **given, resume=True)
     assert resumed.model.learned_from["sentences"] == 90
 
@@ -239,7 +243,7 @@ def test_resuming_with_other_text_is_refused(tiny, tmp_path):
         )
 
 
-def test_gates_stay_as_they_are_where_there_is_nothing_to_move_them_by():
+def test_without_vectors_gates_are_not_shifted():
     selector = seeded_selector(0, 8, form="thresholded")
     none = np.zeros((0, 8), dtype=np.float16)
     assert open_at(0.3, selector, none, torch.device("cpu")) is selector

@@ -1,12 +1,12 @@
-"""What is asked of a model on the Hub is what its folder is loaded with."""
+"""`from_pretrained` passes its arguments on to `load`."""
 
 import pytest
 
 from thresher.entities.hub import HubModel
 
 
-class Noting(HubModel):
-    """Notes how it was loaded."""
+class RecordingModel(HubModel):
+    """Records how it was loaded."""
 
     def __init__(self, encoder, **options):
         self.encoder, self.options = encoder, options
@@ -25,12 +25,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_options_reach_the_model(folder):
-    loaded = Noting.from_pretrained(folder, device="cpu", exact=True)
+def test_arguments_are_passed_to_load(folder):
+    loaded = RecordingModel.from_pretrained(folder, device="cpu", exact=True)
     assert loaded.options == {"folder": str(folder), "device": "cpu", "exact": True}
-    assert Noting.from_pretrained(folder).options["exact"] is False
+    assert RecordingModel.from_pretrained(folder).options["exact"] is False
 
 
-def test_an_option_that_there_is_not_is_refused_with_those_that_there_are(folder):
-    with pytest.raises(TypeError, match="unknown option 'devise'; choose from device, exact"):
-        Noting.from_pretrained(folder, devise="cpu")
+def test_an_unknown_argument_is_an_error_that_names_the_choices(folder):
+    with pytest.raises(TypeError, match="unknown argument `devise`; choose from device, exact"):
+        RecordingModel.from_pretrained(folder, devise="cpu")

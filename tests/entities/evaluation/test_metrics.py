@@ -177,7 +177,7 @@ def test_scores_that_are_probabilities_have_almost_no_calibration_error():
     assert calibration(gold, sure).error == pytest.approx(1 - scores.mean(), abs=0.01)
 
 
-def test_bins_tell_what_a_reliability_plot_shows():
+def test_bins_have_counts_mean_scores_and_accuracies():
     found = [[Candidate(0, 1, 0.92), Candidate(2, 3, 0.98), Candidate(4, 5, 0.13)]]
     result = calibration([[(0, 1)]], found)
     assert len(result.bins) == 10

@@ -54,7 +54,7 @@ def test_scores_of_candidates_are_probabilities(sample):
 
 
 @given(scored_sentences())
-def test_no_candidate_begins_or_ends_with_an_article_a_joining_word_or_no_name(sample):
+def test_no_candidate_begins_or_ends_with_an_article_a_joining_word_or_a_title(sample):
     words, scores = sample
     for each in candidates(words, scores, not_names=TITLES):
         assert words[each.start].casefold() not in TRIMMED
@@ -62,7 +62,7 @@ def test_no_candidate_begins_or_ends_with_an_article_a_joining_word_or_no_name(s
 
 
 @given(scored_sentences())
-def test_every_sure_word_is_in_a_candidate_and_only_joining_words_are_taken_in_without_a_score(
+def test_words_of_score_1_are_in_candidates_and_words_of_score_0_only_as_joining_words(
     sample,
 ):
     words, scores = sample
@@ -76,7 +76,7 @@ def test_every_sure_word_is_in_a_candidate_and_only_joining_words_are_taken_in_w
 
 
 @given(scored_sentences())
-def test_but_for_articles_decoding_does_not_see_case(sample):
+def test_except_for_articles_decoding_ignores_case(sample):
     words, scores = sample
     lower = [word.lower() for word in words]
     given = candidates(words, scores, not_names=TITLES)
@@ -107,15 +107,15 @@ def test_an_initial_joins_the_names_around_it(initial):
 
 
 @pytest.mark.parametrize("word", ["a", "i", "I", "7", "."])
-def test_other_single_signs_do_not(word):
+def test_other_single_characters_do_not_join(word):
     assert decode(f"Anna {word} Rome", 0.9, 0.0, 0.9) == [(0, 1), (2, 3)]
 
 
-def test_neighbours_that_score_high_are_one_name_and_a_gap_parts_two():
+def test_adjacent_words_form_one_candidate_and_a_gap_separates_two():
     assert decode("Anna Rome went Rome", 0.9, 0.8, 0.0, 0.9) == [(0, 2), (3, 4)]
 
 
-def test_a_plainer_word_beside_a_sure_one_belongs_to_the_name():
+def test_a_word_with_a_low_score_next_to_a_high_one_joins_the_candidate():
     assert decode("to ninth Pond", 0.0, 0.9, 0.35) == [(1, 3)]
 
 
@@ -146,26 +146,26 @@ def test_edges_are_trimmed_whatever_their_score(sentence, expected):
     assert decode(sentence, *[0.9] * len(sentence.split())) == expected
 
 
-def test_without_words_known_not_to_be_names_these_are_not_trimmed():
+def test_without_not_names_titles_are_not_trimmed():
     found = candidates(["Dr", "Anna"], [0.9, 0.9])
     assert [(each.start, each.end) for each in found] == [(0, 2)]
 
 
-def test_a_span_whose_every_part_is_sure_is_as_sure_as_any():
+def test_a_span_with_certain_bounds_gets_the_largest_score():
     assert score_of("went Anna Rome went", 0, 1, 1, 0) == MAX_SPAN_SCORE
     assert score_of("Anna", 1) == MAX_SPAN_SCORE
 
 
-def test_a_surer_word_makes_a_surer_span():
+def test_a_higher_word_score_gives_a_higher_span_score():
     assert score_of("went Anna went", 0, 0.5, 0) < score_of("went Anna went", 0, 0.8, 0) < 1
 
 
 @pytest.mark.parametrize("scores", [(0.1, 0.9, 0.0), (0.0, 0.9, 0.1)])
-def test_a_doubtful_neighbour_makes_the_bounds_of_a_span_doubtful(scores):
+def test_an_uncertain_neighbour_lowers_the_score_of_a_span(scores):
     assert score_of("went Anna went", *scores) < score_of("went Anna went", 0, 0.9, 0)
 
 
-def test_of_no_words_there_are_no_candidates():
+def test_without_words_there_are_no_candidates():
     assert candidates([], []) == []
 
 

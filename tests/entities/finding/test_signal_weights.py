@@ -48,7 +48,7 @@ def simulated(words, *, capital, repeated, silent=0.3, wrong=0.0, seed=0):
 @pytest.mark.parametrize(
     ("capital", "repeated"), [((0.05, 0.9), (0.1, 0.4)), ((0.4, 0.6), (0.02, 0.5))]
 )
-def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital, repeated):
+def test_weights_recover_known_likelihood_ratios_up_to_a_common_factor(capital, repeated):
     weights = SignalWeights.estimate(*simulated(200_000, capital=capital, repeated=repeated))
     truth = np.log(
         [
@@ -63,7 +63,7 @@ def test_trust_recovers_known_likelihood_ratios_up_to_one_common_factor(capital,
     np.testing.assert_allclose(found / factor, truth, rtol=0.05, atol=0.03)
 
 
-def test_a_signal_that_knows_nothing_of_the_label_is_not_trusted():
+def test_a_signal_independent_of_the_label_gets_no_weight():
     weights = SignalWeights.estimate(*simulated(200_000, capital=(0.3, 0.3), repeated=(0.2, 0.2)))
     assert [weights.capital, weights.lower, weights.repeated] == pytest.approx([0, 0, 0], abs=0.02)
 
@@ -74,7 +74,7 @@ def test_a_signal_that_contradicts_the_label_counts_against_it():
     assert weights.repeated < 0
 
 
-def test_a_worse_gate_leads_to_less_trust_and_not_to_more():
+def test_a_worse_gate_leads_to_smaller_weights():
     views = {"capital": (0.05, 0.9), "repeated": (0.05, 0.5)}
     good = SignalWeights.estimate(*simulated(50_000, **views))
     worse = SignalWeights.estimate(*simulated(50_000, **views, wrong=0.1))
@@ -82,13 +82,13 @@ def test_a_worse_gate_leads_to_less_trust_and_not_to_more():
     assert 0 < worse.repeated < good.repeated
 
 
-def test_trust_is_finite_where_a_value_is_never_seen_beside_a_label():
+def test_weights_are_finite_for_values_that_never_occur_with_a_label():
     weights = SignalWeights.estimate(*simulated(1000, capital=(0.0, 1.0), repeated=(0.0, 0.0)))
     assert np.isfinite([weights.capital, weights.lower, weights.repeated]).all()
     assert weights.lower < 0 < weights.capital
 
 
-def test_only_words_the_gate_is_sure_of_are_counted():
+def test_only_anchors_are_counted():
     gate, signals = simulated(5000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
     case = np.where(np.arange(5000) % 2, Casing.CAPITAL, Casing.LOWER)
     unsure = np.concatenate([gate, np.full(5000, 0.4, dtype=np.float32)])
@@ -99,7 +99,7 @@ def test_only_words_the_gate_is_sure_of_are_counted():
     assert SignalWeights.estimate(unsure, more) == SignalWeights.estimate(gate, signals)
 
 
-def test_case_counts_whole_where_it_is_the_only_other_signal():
+def test_case_counts_fully_if_it_is_the_only_other_signal():
     gate, signals = simulated(200_000, capital=(0.05, 0.9), repeated=(0.1, 0.4))
     weights = SignalWeights.estimate(gate, replace(signals, repeated=None))
     truth = np.log([0.9 / 0.05, 0.1 / 0.95])
@@ -109,7 +109,7 @@ def test_case_counts_whole_where_it_is_the_only_other_signal():
     np.testing.assert_array_equal(scores, weights.combine(gate, signals))
 
 
-def test_with_too_few_anchors_no_signal_is_trusted():
+def test_with_too_few_anchors_all_weights_are_zero():
     few = MIN_ANCHORS - 1
     gate = np.array([0.99] * few + [0.001] * 500, dtype=np.float32)
     case = [Casing.CAPITAL] * few + [Casing.LOWER] * 500
@@ -120,7 +120,7 @@ def test_with_too_few_anchors_no_signal_is_trusted():
     assert SignalWeights.estimate(undecided, signals) == SignalWeights()
 
 
-def test_of_no_words_nothing_is_known():
+def test_without_words_weights_are_zero_and_scores_empty():
     empty = SignalExtractor(ordinary=frozenset()).extract([])
     gate = np.zeros(0, dtype=np.float32)
     assert SignalWeights.estimate(gate, empty) == SignalWeights()

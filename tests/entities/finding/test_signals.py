@@ -69,7 +69,7 @@ def test_signals_of_texts_are_those_of_each_of_them_word_by_word(texts, dates):
     assert list(found) == expected
 
 
-def test_a_word_comes_again_within_ten_sentences_and_no_further():
+def test_a_word_is_repeated_only_within_ten_sentences():
     between = [["the"]] * 9
     for more, near in (([], True), ([["the"]], False)):
         sentences = [["anna"], *between, *more, ["Anna"]]
@@ -94,7 +94,7 @@ def test_repetition_is_unknown_if_rare_words_are():
     assert (known.casing[2], unknown.casing[2]) == (Casing.UNINFORMATIVE, Casing.LOWER)
 
 
-def test_in_a_sentence_without_capitals_case_says_nothing():
+def test_in_a_sentence_without_capitals_case_is_uninformative():
     assert (extract([["he", "met", "anna", "there"]]).casing == Casing.UNINFORMATIVE).all()
 
 

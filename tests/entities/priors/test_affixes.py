@@ -1,4 +1,4 @@
-"""Affixes told from words alone."""
+"""Affixes learned from words."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ WORDS = frozenset(
 )
 
 
-def test_what_stands_before_or_after_many_words_is_an_affix():
+def test_a_string_before_or_after_many_words_is_an_affix():
     affixes = Affixes.from_words(WORDS)
     assert affixes.prefixes == {"የ", "በ"}
     assert affixes.suffixes == {"ን"}
@@ -32,11 +32,11 @@ def test_what_stands_before_or_after_many_words_is_an_affix():
         ("", ""),
     ],
 )
-def test_affixes_are_taken_off_as_long_as_a_word_is_left(word, stem):
+def test_affixes_are_removed_while_a_known_word_remains(word, stem):
     assert Affixes.from_words(WORDS).stem(word) == stem
 
 
-def test_a_list_of_names_reaches_every_form_of_them():
+def test_listed_names_include_all_their_forms():
     listed = Affixes.from_words(WORDS).with_stems({"ኬንያ", "ቻድ"})
     assert listed == {"ኬንያ", "ቻድ", "የኬንያ", "በኬንያ", "ኬንያን", "የኬንያን"}
 

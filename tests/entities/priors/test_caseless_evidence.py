@@ -1,4 +1,4 @@
-"""Evidence that needs no capitals, against counts by hand."""
+"""Evidence without capitals, compared with counts by hand."""
 
 import math
 
@@ -22,8 +22,8 @@ NAN = math.nan
 PLAIN = Burstiness(Affixes(frozenset(), frozenset(), frozenset()))
 
 
-class Given:
-    """Evidence that is known beforehand."""
+class FixedEvidence:
+    """Evidence with given scores."""
 
     def __init__(self, *scores):
         self._scores = np.array(scores, dtype=np.float64)
@@ -42,7 +42,7 @@ def scores_of(burstiness, sentences):
     return dict(zip([w for words in sentences for w in words], found.tolist(), strict=True))
 
 
-def test_burstiness_is_the_log_of_expected_to_seen_passages():
+def test_burstiness_is_the_log_ratio_of_expected_to_actual_passages():
     sentences = text([["abebe", "abebe", "abebe", "day"], ["day"], ["day", "once"], [], []])
     found = scores_of(PLAIN, sentences)
     expected = 5 * (1 - math.exp(-3 / 5))
@@ -61,7 +61,7 @@ def test_a_word_is_counted_with_all_forms_of_its_stem():
     assert found["ኬንያ"] == pytest.approx(math.log(4 * (1 - math.exp(-6 / 4)) / 2))
 
 
-def test_where_capitals_tell_of_some_words_only_the_others_are_counted():
+def test_caseless_only_leaves_out_words_with_case():
     sentences = text([["ኬንያ", "ኬንያ", "Kenya", "Kenya"], []])
     found = scores_of(Burstiness.from_sentences(sentences, caseless_only=True), sentences)
     assert found["ኬንያ"] > 0
@@ -69,7 +69,7 @@ def test_where_capitals_tell_of_some_words_only_the_others_are_counted():
     assert scores_of(Burstiness.from_sentences(sentences), sentences)["Kenya"] > 0
 
 
-def test_a_context_is_as_bursty_as_the_other_words_in_it():
+def test_a_context_has_the_burstiness_of_the_other_words_in_it():
     sentences = [
         ["ato", "kebede", "said"],
         ["ato", "almaz", "said"],
@@ -88,7 +88,7 @@ def test_a_context_is_as_bursty_as_the_other_words_in_it():
 
 
 @given(st.lists(st.lists(st.sampled_from(["ato", "Ato", "house", "said", "."]), max_size=4)))
-def test_contexts_are_what_looking_at_every_place_finds(sentences):
+def test_context_scores_equal_those_of_a_loop_over_words(sentences):
     own = iter(PLAIN.scores(sentences).tolist())
     words = [
         (before.casefold(), word.casefold(), after.casefold(), next(own))
@@ -110,7 +110,7 @@ def test_contexts_are_what_looking_at_every_place_finds(sentences):
     np.testing.assert_allclose(Contexts(PLAIN).scores(sentences), expected, atol=1e-12)
 
 
-def test_surprise_is_that_of_words_alone():
+def test_surprisal_is_used_for_words_only():
     found = SurprisalEvidence(np.array([1.0, 2.0, 3.0], dtype=np.float32)).scores(
         [["a", "."], ["b"]]
     )
@@ -120,7 +120,7 @@ def test_surprise_is_that_of_words_alone():
 
 
 @given(st.lists(st.one_of(st.integers(-3, 3), st.just(NAN)), max_size=30))
-def test_normal_scores_are_those_of_mean_ranks(values):
+def test_normal_scores_equal_those_of_scipy_with_mean_ranks(values):
     numbers = np.array(values, dtype=np.float64)
     told = ~np.isnan(numbers)
     expected = norm.ppf((rankdata(numbers[told]) - 0.5) / max(told.sum(), 1))
@@ -129,22 +129,24 @@ def test_normal_scores_are_those_of_mean_ranks(values):
     assert np.isnan(found[~told]).all()
 
 
-def test_the_share_with_the_most_evidence_is_taken_for_entities():
-    prior = EvidencePrior([Given(5, 1, 4, 2, 3, NAN, 0, -1, -2, -3, -4)], 0.2)
+def test_the_fraction_with_the_most_evidence_are_entities():
+    prior = EvidencePrior([FixedEvidence(5, 1, 4, 2, 3, NAN, 0, -1, -2, -3, -4)], 0.2)
     np.testing.assert_array_equal(prior.probabilities([]), [1, 0, 1, 0, 0, NAN, 0, 0, 0, 0, 0])
 
 
-def test_where_something_surer_tells_of_names_the_likeliest_are_left_open():
-    prior = EvidencePrior([Given(5, 1, 4, 2)], 0.5, negatives_only=True)
+def test_with_negatives_only_the_likeliest_words_get_no_probability():
+    prior = EvidencePrior([FixedEvidence(5, 1, 4, 2)], 0.5, negatives_only=True)
     np.testing.assert_array_equal(prior.probabilities([]), [NAN, 0, NAN, 0])
 
 
-def test_evidence_that_is_the_same_for_all_names_nobody():
-    np.testing.assert_array_equal(EvidencePrior([Given(1, 1, 1)], 0.5).probabilities([]), [0, 0, 0])
+def test_constant_evidence_gives_no_entities():
+    np.testing.assert_array_equal(
+        EvidencePrior([FixedEvidence(1, 1, 1)], 0.5).probabilities([]), [0, 0, 0]
+    )
 
 
-def test_several_kinds_of_evidence_are_averaged_on_one_scale():
-    one, other = Given(1, 2, 30), Given(NAN, 7, 6)
+def test_normal_scores_of_several_kinds_of_evidence_are_averaged():
+    one, other = FixedEvidence(1, 2, 30), FixedEvidence(NAN, 7, 6)
     combined = EvidencePrior([one, other], 0.3).combined([])
     first, second = normal_scores(one.scores([])), normal_scores(other.scores([]))
     expected = [first[0], (first[1] + second[1]) / 2, (first[2] + second[2]) / 2]
@@ -152,7 +154,7 @@ def test_several_kinds_of_evidence_are_averaged_on_one_scale():
 
 
 @pytest.mark.parametrize("sentences", [[], [[]], [["."]]])
-def test_no_words_have_no_opinion(sentences):
+def test_without_words_there_are_no_probabilities(sentences):
     found = EvidencePrior(
         [Burstiness.from_sentences(sentences), Contexts(PLAIN)], 0.2
     ).probabilities(sentences)

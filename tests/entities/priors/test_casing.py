@@ -56,12 +56,12 @@ def seen(sentence: str) -> str:
         ("we met @Ann and looked at http://A.com today", "- l - l l l - l"),
     ],
 )
-def test_case_speaks_where_nothing_forces_it(sentence, expected):
+def test_casing_is_informative_where_grammar_does_not_decide_it(sentence, expected):
     assert seen(sentence) == expected
 
 
 def word_by_word(words):
-    """What case says, told while reading from left to right."""
+    """Return the casing of each word with a loop from left to right."""
     alone = [Casing.UNINFORMATIVE if is_address(word) else _as_written(word) for word in words]
     if alone.count(Casing.CAPITAL) >= alone.count(Casing.LOWER):
         return [Casing.UNINFORMATIVE] * len(words)
@@ -81,13 +81,13 @@ def _as_written(word):
 
 
 @given(st.lists(st.lists(WORDS, max_size=12), max_size=5))
-def test_the_casing_of_many_sentences_is_that_of_reading_one_after_the_other(sentences):
+def test_the_casing_of_many_sentences_equals_that_of_each(sentences):
     one_by_one = [each for words in sentences for each in word_by_word(words)]
     assert casing_of_words(IndexedSentences.from_sentences(sentences)).tolist() == one_by_one
 
 
 @given(st.lists(WORDS, max_size=12))
-def test_the_first_cased_word_and_words_without_case_are_silent(words):
+def test_the_first_cased_word_and_words_without_case_are_uninformative(words):
     result = casing_of_sentence(words)
     assert len(result) == len(words)
     cased = [i for i, word in enumerate(words) if word.lower() != word.upper()]
@@ -97,7 +97,7 @@ def test_the_first_cased_word_and_words_without_case_are_silent(words):
 
 
 @given(st.lists(WORDS, max_size=12))
-def test_a_sentence_with_as_many_capitalised_as_lower_case_words_says_nothing(words):
+def test_a_sentence_with_as_many_capitalised_as_lower_case_words_is_uninformative(words):
     capitals = sum(is_capitalised(word) for word in words)
     lower = sum(word == word.lower() != word.upper() for word in words)
     if capitals >= lower:
@@ -110,7 +110,7 @@ def test_lower_cased_text_has_no_capitals(words):
 
 
 @pytest.mark.parametrize("address", ["@ann", "http://a.com/b", "www.b.org", "x@y.org", "a.b.com"])
-def test_the_case_of_an_address_says_nothing_and_does_not_begin_a_sentence(address):
+def test_the_case_of_an_address_is_uninformative_and_does_not_begin_a_sentence(address):
     after = casing_of_sentence([address, "Look", "at", "this", "thing", address])
     assert after == casing_of_sentence(
         [address.upper(), "Look", "at", "this", "thing", address.upper()]
@@ -140,7 +140,7 @@ def test_a_word_is_capitalised_if_any_letter_is_a_capital(word, expected):
     "word",
     ["@ann", "http://a", "HTTPS://A.B/c", "www.a.b", "ann@b.org", "&amp;", "&#39;", "b.co.com"],
 )
-def test_addresses_are_told_from_their_form(word):
+def test_addresses_are_recognized(word):
     assert is_address(word)
 
 
@@ -152,7 +152,7 @@ def test_other_words_are_not_addresses(word):
 
 
 @given(st.text(max_size=6))
-def test_what_has_neither_a_sign_nor_a_space_is_no_address(word):
+def test_an_alphanumeric_word_is_no_address(word):
     if word.isalnum():  # of such words the pattern is not asked
         assert casing_module._ADDRESS.match(word) is None
 

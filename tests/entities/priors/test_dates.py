@@ -1,4 +1,4 @@
-"""Dates told by their years, where they are to count as entities."""
+"""Dates are found by their years."""
 
 import numpy as np
 import pytest
@@ -22,11 +22,11 @@ def test_years_are_numbers_from_1500_to_2099_in_any_digits(year):
 
 
 @pytest.mark.parametrize("other", ["1499", "2100", "218", "20180", "12:30", "2018-", "²⁰¹⁸", ""])
-def test_other_numbers_and_signs_are_no_years(other):
+def test_other_numbers_and_words_are_not_years(other):
     assert not is_year(other)
 
 
-def test_words_that_often_stand_beside_a_year_are_words_of_dates():
+def test_words_that_are_often_next_to_a_year_are_date_words():
     assert date_words(HAUSA) == {"agusta", "an"}
     assert date_words(HAUSA[:4]) == frozenset()  # four times are too few
     elsewhere = [["an", "ce", "haka"]] * 21
@@ -34,7 +34,7 @@ def test_words_that_often_stand_beside_a_year_are_words_of_dates():
 
 
 @given(st.lists(st.lists(st.sampled_from(["2018", "Mei", "mei", "5", "-"]), max_size=6)))
-def test_words_of_dates_are_counted_as_they_are_seen(sentences):
+def test_date_words_equal_those_of_a_loop_over_words(sentences):
     count = beside = 0
     for words in sentences:
         for i, word in enumerate(words):
@@ -45,7 +45,7 @@ def test_words_of_dates_are_counted_as_they_are_seen(sentences):
     assert date_words(sentences) == expected
 
 
-def test_a_short_number_is_a_day_where_a_year_is_near():
+def test_a_short_number_near_a_year_is_a_day():
     found = DatePrior(frozenset({"agusta"})).probabilities(HAUSA)[:10]
     assert np.flatnonzero(found == 1).tolist() == [2, 4, 5, 8]
     assert np.isnan(np.delete(found, [2, 4, 5, 8])).all()
@@ -53,7 +53,7 @@ def test_a_short_number_is_a_day_where_a_year_is_near():
     assert np.isnan(alone[[0, 5]]).all()
 
 
-def test_dates_are_entities_only_if_one_says_so():
+def test_dates_are_entities_only_if_chosen():
     def opinions(**stated):
         prior_knowledge = PriorKnowledge(priors=("casing",), **stated)
         found = prior_knowledge.prior_probabilities(
@@ -67,7 +67,7 @@ def test_dates_are_entities_only_if_one_says_so():
     assert stated["ranar"] == 0
 
 
-def test_where_dates_are_entities_numbers_are_possible_and_case_says_nothing_of_their_words():
+def test_if_dates_are_entities_numbers_are_possible_and_their_case_is_uninformative():
     options = {"ordinary": None, "not_names": frozenset()}
     plain = SignalExtractor(**options).extract(HAUSA[:1])
     dated = SignalExtractor(dates=frozenset({"agusta", "an"}), **options).extract(HAUSA[:1])

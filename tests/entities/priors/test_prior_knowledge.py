@@ -29,19 +29,19 @@ def test_every_name_of_a_prior_but_none_is_registered_once():
     assert PRIORS.keys() | EVIDENCE.keys() == set(PriorName) - {PriorName.NONE}
 
 
-def test_bursty_words_are_entities_and_words_that_are_everywhere_are_not():
+def test_bursty_words_are_entities_and_widespread_words_are_not():
     found = probabilities_of(priors=("burstiness",))
     assert found["ከበደ"] == 1
     assert found["ነው"] == found["ቤት"] == found["።"] == 0
     assert np.isnan(found["once"])
 
 
-def test_capitals_tell_of_words_that_have_case():
+def test_casing_is_used_for_words_that_have_case():
     found = probabilities_of(priors=("burstiness", "casing"))
     assert (found["ከበደ"], found["ነው"], found["Oslo"]) == (1, 0, 1)
 
 
-def test_known_names_are_surer_than_burstiness():
+def test_known_names_take_precedence_over_burstiness():
     found = probabilities_of(priors=("burstiness",), names={"ቤት"})
     assert found["ቤት"] == 1
     assert np.isnan(found["ከበደ"])
@@ -58,22 +58,22 @@ def test_known_names_are_surer_than_burstiness():
         ([], ["ቤት"], False),
     ],
 )
-def test_names_stand_alone_where_nothing_else_says_what_is_an_entity(priors, names, alone):
+def test_only_names_are_positive_if_no_other_prior_gives_positives(priors, names, alone):
     assert PriorKnowledge(priors=priors, names=frozenset(names)).only_names_are_positive is alone
 
 
 @pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
-def test_names_do_not_stand_alone_beside_stated_expectations(stated):
+def test_expected_rates_give_positives_beside_names(stated):
     names = frozenset(["ቤት"])
     assert not PriorKnowledge(priors=("burstiness",), names=names, **stated).only_names_are_positive
 
 
-def test_words_are_known_however_they_are_written():
+def test_word_lists_apply_in_any_case():
     found = probabilities_of(priors=("none",), names=["ONCE", "Oslo"], not_names=["In", "oslO"])
     assert (found["once"], found["Oslo"], found["in"]) == (1, 1, 0)
 
 
-def test_surprisal_has_to_come_from_somewhere():
+def test_the_prior_surprisal_needs_surprisal_values():
     with pytest.raises(InputError, match="'surprisal' needs a causal language model"):
         PriorKnowledge(priors=("surprisal",))
     surprisal = np.array([9.0 if word == "ቤት" else 1.0 for word in WORDS], dtype=np.float32)
@@ -81,7 +81,7 @@ def test_surprisal_has_to_come_from_somewhere():
     assert (found["ቤት"], found["ነው"]) == (1, 0)
 
 
-def test_an_unknown_prior_is_told_with_the_choices():
+def test_an_unknown_prior_is_an_error_that_lists_the_choices():
     with pytest.raises(
         InputError, match=r"unknown `priors` 'luck'; choose from casing, .*burstiness"
     ):
@@ -95,7 +95,7 @@ def test_an_unknown_prior_is_told_with_the_choices():
         ("sw", {"kenya", "ujerumani", "kiswahili"}, {"na", "visiwa", "dunia"}),
     ],
 )
-def test_names_of_cldr_are_places_and_languages_of_one_word(locale, known, unknown):
+def test_cldr_names_are_territories_and_languages_of_one_word(locale, known, unknown):
     names = cldr_names(locale)
     assert known <= names
     assert not unknown & names
@@ -103,17 +103,12 @@ def test_names_of_cldr_are_places_and_languages_of_one_word(locale, known, unkno
 
 
 @pytest.mark.parametrize("locale", ["xx", "nonsense-tag", "!"])
-def test_a_language_that_cldr_does_not_know_is_an_error(locale):
+def test_a_language_unknown_to_cldr_is_an_error(locale):
     with pytest.raises(InputError, match="CLDR has no language"):
         cldr_names(locale)
 
 
-def test_a_name_is_a_name_even_if_listed_as_none():
+def test_a_word_on_both_lists_is_a_name():
     prior_knowledge = PriorKnowledge(names=frozenset(["may"]))
     assert "may" not in prior_knowledge.not_names
     assert "june" in prior_knowledge.not_names
-
-
-def test_an_unknown_prior_names_the_choices():
-    with pytest.raises(InputError, match="unknown `priors` 'rare'; choose from casing"):
-        PriorKnowledge(priors=("rare",))

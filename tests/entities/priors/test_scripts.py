@@ -1,4 +1,4 @@
-"""How a text is written, and what follows from it."""
+"""Scripts of a text, and the default priors for them."""
 
 import pytest
 from hypothesis import given
@@ -33,7 +33,7 @@ LOWERED = [[word.lower() for word in words] for words in ENGLISH]
         ([], "no letters", ("burstiness",)),
     ],
 )
-def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, priors):
+def test_the_script_is_detected_and_determines_the_default_priors(sentences, told, priors):
     profile = ScriptProfile.from_sentences(sentences)
     assert (str(profile), profile.default_priors) == (told, priors)
     assert (
@@ -43,7 +43,7 @@ def test_the_script_is_recognised_and_priors_follow_from_it(sentences, told, pri
 
 
 @given(st.lists(st.lists(st.sampled_from(["Anna", "anna", "ኬንያ", "12", "a1", ""]))))
-def test_shares_are_those_of_running_letters_and_words(sentences):
+def test_fractions_are_of_running_letters_and_words(sentences):
     profile = ScriptProfile.from_sentences(sentences)
     words = [word for each in sentences for word in each]
     letters = [letter for word in words for letter in word if letter.isalpha()]
@@ -53,17 +53,17 @@ def test_shares_are_those_of_running_letters_and_words(sentences):
     assert sum(profile.scripts.values()) == pytest.approx(1 if letters else 0)
 
 
-def test_only_a_text_with_case_and_without_is_mixed():
+def test_a_text_is_mixed_if_it_has_scripts_with_and_without_case():
     assert ScriptProfile.from_sentences(ENGLISH + AMHARIC).is_mixed
     for sentences in (ENGLISH, AMHARIC, [["東京", "は", "トウキョウ"]], ENGLISH * 50 + AMHARIC[:1]):
         assert not ScriptProfile.from_sentences(sentences).is_mixed
 
 
-def test_priors_that_were_named_stay():
+def test_chosen_priors_are_kept():
     assert PriorKnowledge(priors=("rarity",)).with_default_priors(AMHARIC).priors == ("rarity",)
 
 
-def test_repetition_needs_words_known_to_be_common():
+def test_without_common_words_repetition_is_no_default_prior():
     assert PriorKnowledge().with_default_priors(ENGLISH).priors == ("casing",)
 
 
@@ -71,5 +71,5 @@ def test_repetition_needs_words_known_to_be_common():
     ("sentences", "unspaced"),
     [(CHINESE, True), ([["ภาษา"]], True), (AMHARIC, False), (ENGLISH * 20 + CHINESE, False)],
 )
-def test_scripts_without_spaces_are_known(sentences, unspaced):
+def test_scripts_without_spaces_are_detected(sentences, unspaced):
     assert ScriptProfile.from_sentences(sentences).is_unspaced is unspaced

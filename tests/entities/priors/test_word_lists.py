@@ -1,4 +1,4 @@
-"""The lists of words against Unicode CLDR, their source."""
+"""The word lists agree with Unicode CLDR, their source."""
 
 import pytest
 from babel import Locale
@@ -35,5 +35,5 @@ def test_every_month_and_day_is_listed() -> None:
             assert {name.lower() for name in table["format"][width].values()} <= CALENDAR
 
 
-def test_words_that_are_also_plain_english_names_of_places_are_not_listed() -> None:
+def test_words_that_are_also_names_of_places_are_not_listed() -> None:
     assert not ENGLISH_NOT_NAMES & {"west", "east", "act", "art", "pet", "us", "it"}

@@ -56,7 +56,7 @@ def test_every_prior_gives_one_probability_or_nan_per_word(prior):
     "prior", [each for each in EVERY_PRIOR if not isinstance(each, ExpectationPrior)]
 )
 @pytest.mark.parametrize("sentences", [[], [[]]])
-def test_of_no_words_there_is_no_opinion(prior, sentences):
+def test_without_words_there_are_no_probabilities(prior, sentences):
     assert prior.probabilities(sentences).shape == (0,)
 
 
@@ -69,18 +69,18 @@ def test_capitals_that_grammar_does_not_force_are_entities_and_lower_case_is_not
     )
 
 
-def test_where_case_says_nothing_the_word_s_own_rate_speaks():
+def test_where_case_is_uninformative_the_capital_rate_of_the_word_is_used():
     result = probabilities_of(CasingPrior(STATISTICS), "Rome was old")
     np.testing.assert_allclose(result[0], 0.8, rtol=1e-6)
     headline = probabilities_of(CasingPrior(STATISTICS), "Again Rome Wins")
     np.testing.assert_allclose(headline, [0, 0.8, NAN], rtol=1e-6)
 
 
-def test_a_word_seen_too_rarely_is_left_out_where_case_says_nothing():
+def test_an_infrequent_word_gets_no_probability_where_case_is_uninformative():
     assert np.isnan(probabilities_of(CasingPrior(STATISTICS), "Ann was old")[0])
 
 
-def test_a_lower_case_word_that_is_mostly_capitalised_is_left_open():
+def test_a_lower_case_word_that_is_mostly_capitalised_gets_no_probability():
     result = probabilities_of(CasingPrior(STATISTICS), "he saw rome again")
     assert np.isnan(result[2])
     assert result[3] == 0
@@ -89,12 +89,12 @@ def test_a_lower_case_word_that_is_mostly_capitalised_is_left_open():
 # The plain ones
 
 
-def test_a_word_list_speaks_of_its_words_in_any_case_and_of_no_other():
+def test_a_word_list_gives_its_words_a_probability_in_any_case():
     result = probabilities_of(WordListPrior({"rome"}, 0.9), "ROME rome romes")
     np.testing.assert_allclose(result, [0.9, 0.9, NAN], rtol=1e-6)
 
 
-def test_words_without_letters_and_addresses_are_no_entities():
+def test_words_without_letters_and_addresses_get_probability_0():
     result = probabilities_of(LetterlessPrior(), "12 ! @ann http://a.b x1 東京")
     np.testing.assert_array_equal(result, [0, 0, 0, 0, NAN, NAN])
 
@@ -126,14 +126,14 @@ CAPITAL, LOWER = (
 )
 
 
-def test_a_stated_rate_is_met_and_words_it_does_not_speak_of_are_undecided():
+def test_an_expected_rate_is_met_and_other_words_get_one_half():
     prior = ExpectationPrior(WordStatistics.from_sentences(SENTENCES), {"capitalised": 0.85})
     result = prior.probabilities(SENTENCES)
     np.testing.assert_allclose(result[CAPITAL], 0.85, rtol=1e-5)
     np.testing.assert_allclose(result[~CAPITAL], 0.5, rtol=1e-5)
 
 
-def test_the_overall_rate_alone_is_the_same_probability_for_every_word():
+def test_with_the_overall_rate_only_all_words_get_it():
     prior = ExpectationPrior(WordStatistics.from_sentences(SENTENCES), {}, selected=0.12)
     np.testing.assert_allclose(prior.probabilities(SENTENCES), 0.12, rtol=1e-5)
 
@@ -159,7 +159,7 @@ def test_rates_and_the_overall_rate_are_met_together_and_log_odds_add_up():
     np.testing.assert_allclose(expit(columns @ weights), result, atol=1e-4)
 
 
-def test_an_unknown_feature_is_refused_with_those_there_are():
+def test_an_unknown_feature_is_an_error_that_lists_the_choices():
     with pytest.raises(ValueError, match="'capital'; choose from capitalised, lower"):
         ExpectationPrior(STATISTICS, {"capital": 0.5})
 
@@ -174,7 +174,7 @@ def test_an_unknown_feature_is_refused_with_those_there_are():
         max_size=4,
     )
 )
-def test_the_first_prior_with_an_opinion_decides(columns):
+def test_the_first_prior_that_gives_a_probability_is_used(columns):
     class Fixed:
         def __init__(self, column):
             self.column = np.array(column, dtype=np.float32)
@@ -187,5 +187,5 @@ def test_the_first_prior_with_an_opinion_decides(columns):
     np.testing.assert_array_equal(result, expected)
 
 
-def test_no_prior_has_no_opinion():
+def test_without_priors_there_are_no_probabilities():
     assert np.isnan(first_probability([], [["a", "b"]])).all()

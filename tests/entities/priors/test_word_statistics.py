@@ -18,7 +18,7 @@ ORDINARY = st.sets(st.sampled_from(["the", "went", "rome", "."]))
 
 
 @given(SENTENCES)
-def test_counts_are_those_of_reading_word_by_word(sentences):
+def test_counts_equal_those_of_a_loop_over_words(sentences):
     statistics = WordStatistics.from_sentences(sentences)
     words = [(word.casefold(), seen) for each in sentences for word, seen in _with_casing(each)]
     assert statistics.count == Counter(word for word, _ in words)
@@ -37,7 +37,7 @@ def test_a_word_is_before_an_address_if_the_next_of_its_sentence_is_one(sentence
 
 
 @given(SENTENCES)
-def test_a_word_counts_once_in_each_passage_it_comes_in(sentences):
+def test_a_word_counts_once_in_each_passage(sentences):
     statistics = WordStatistics.from_sentences(sentences)
     passages = [
         {word.casefold() for words in sentences[i : i + PASSAGE] for word in words}
@@ -54,7 +54,7 @@ def test_sentences_may_come_from_an_iterator():
     )
 
 
-def test_the_capital_rate_is_a_share_of_the_places_where_case_speaks():
+def test_the_capital_rate_counts_occurrences_with_informative_case():
     sentences = [["he", "saw", "Rome", "again"]] * 3 + [["he", "saw", "rome", "again"]]
     sentences += [["Rome", "is", "old"]] * 5  # sentence-initial: says nothing
     statistics = WordStatistics.from_sentences(sentences)
@@ -63,7 +63,7 @@ def test_the_capital_rate_is_a_share_of_the_places_where_case_speaks():
 
 
 @pytest.mark.parametrize(("times", "least", "known"), [(2, 3, False), (3, 3, True), (2, 2, True)])
-def test_a_rate_is_known_only_of_words_seen_often_enough(times, least, known):
+def test_the_capital_rate_of_infrequent_words_is_unknown(times, least, known):
     statistics = WordStatistics.from_sentences([["he", "saw", "Rome", "again"]] * times)
     assert statistics.capital_rate("rome", min_count=least) == (1.0 if known else None)
     assert statistics.capital_rate("unseen", min_count=least) is None
@@ -77,30 +77,30 @@ def text_of(passages):
     return [[word] for words in passages for word in [*words, *["x"] * (PASSAGE - len(words))]]
 
 
-def test_names_that_come_again_where_they_come_are_not_ordinary():
+def test_names_that_are_repeated_where_they_occur_are_not_ordinary():
     passages = [["anna"] * 4 if i in (5, 40, 70) else [] for i in range(100)]
     ordinary = WordStatistics.from_sentences(text_of(passages)).ordinary_words()
     assert "anna" not in ordinary
     assert "x" in ordinary
 
 
-def test_a_word_that_comes_everywhere_is_ordinary_however_often_it_is_repeated():
+def test_a_widespread_word_is_ordinary_even_if_it_is_repeated():
     passages = [["anna"] * 4 if i % 3 == 0 else [] for i in range(100)]
     assert "anna" in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
-def test_a_word_that_does_not_come_again_once_it_has_come_is_ordinary():
+def test_a_word_that_is_not_repeated_is_ordinary():
     passages = [["anna"] if i in (5, 40, 70) else [] for i in range(100)]
     assert "anna" in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
-def test_a_word_hardly_ever_seen_is_not_known_to_be_ordinary():
+def test_a_very_rare_word_is_not_ordinary():
     passages = [["anna"] if i == 5 else [] for i in range(100)]
     assert "anna" not in WordStatistics.from_sentences(text_of(passages)).ordinary_words()
 
 
 @given(SENTENCES, ORDINARY)
-def test_repeated_is_what_comparing_all_pairs_of_words_finds(sentences, ordinary):
+def test_repetitions_equal_those_of_comparing_all_pairs(sentences, ordinary):
     places = [(i, word.casefold()) for i, words in enumerate(sentences) for word in words]
     expected = [
         word not in ordinary
@@ -124,14 +124,14 @@ def test_nearby_is_within_half_a_passage_before_or_after(distance, near):
 
 
 @given(SENTENCES, ORDINARY)
-def test_repetition_does_not_see_case(sentences, ordinary):
+def test_repetition_ignores_case(sentences, ordinary):
     lowered = [[word.lower() for word in words] for words in sentences]
     np.testing.assert_array_equal(
         is_repeated_nearby(sentences, ordinary), is_repeated_nearby(lowered, ordinary)
     )
 
 
-def test_words_common_in_general_are_ordinary_though_this_text_repeats_them():
+def test_common_words_are_ordinary_even_if_the_text_repeats_them():
     sentences = [["the", "hamster", "Sobol", "and", "its", "hamster", "Sobol"]] * 3
     without, given_common = (
         WordStatistics.from_sentences(sentences, common_words=common).ordinary_words()
@@ -140,7 +140,7 @@ def test_words_common_in_general_are_ordinary_though_this_text_repeats_them():
     assert given_common == without | {"hamster"}
 
 
-def test_a_word_that_mostly_introduces_an_address_is_never_a_name():
+def test_a_word_that_is_mostly_before_addresses_is_never_a_name():
     sentences = [["RT", "@anna", "see", "Rome"]] * 3 + [["So", "RT", "Rome", "@anna"]]
     never = WordStatistics.from_sentences(sentences).never_names()
     assert "rt" in never
@@ -148,7 +148,7 @@ def test_a_word_that_mostly_introduces_an_address_is_never_a_name():
 
 
 @pytest.mark.parametrize(("every", "never"), [(4, {"i"}), (5, set())])
-def test_a_letter_with_a_capital_that_comes_everywhere_is_grammar(every, never):
+def test_a_widespread_capital_letter_is_never_a_name(every, never):
     sentences = [
         ["so", "I" if i % (PASSAGE * every) == 0 else "he", "saw", "a", "Boat", "and", "x"]
         for i in range(PASSAGE * 20)
@@ -156,7 +156,7 @@ def test_a_letter_with_a_capital_that_comes_everywhere_is_grammar(every, never):
     assert WordStatistics.from_sentences(sentences).never_names() == never
 
 
-def test_of_nothing_there_is_nothing():
+def test_statistics_of_no_sentences_are_empty():
     statistics = WordStatistics.from_sentences([])
     assert (statistics.total_passages, statistics.ordinary_words()) == (0, frozenset())
     assert statistics.never_names() == frozenset()
