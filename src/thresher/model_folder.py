@@ -56,8 +56,10 @@ class ModelKind:
         config = self._read_config(folder)
         with config_errors_as_input_errors(folder):
             present = [name for name in self.optional if name in config["sha256"]]
-        with os_errors_as_input_errors(f"the model {folder} is incomplete"):
-            files = {name: (folder / name).read_bytes() for name in (*self.files, *present)}
+        files = {}
+        for name in (*self.files, *present):
+            with os_errors_as_input_errors(f"the model {folder} is incomplete: cannot read {name}"):
+                files[name] = (folder / name).read_bytes()
         with config_errors_as_input_errors(folder):
             for name, content in files.items():
                 if _sha256(content) != config["sha256"][name]:
