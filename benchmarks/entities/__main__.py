@@ -27,8 +27,9 @@ from thresher.entities.evaluation import (
 )
 from thresher.entities.finding.decoding import decode
 from thresher.entities.model import FinderModel
-from thresher.entities.training.fit import gate_scores
-from thresher.gates.word_vectors import batches_by_length, encode_words, sentence_starts
+from thresher.gates.batching import batches_by_length, sentence_starts
+from thresher.gates.selector import open_probabilities
+from thresher.gates.word_vectors import encode_words
 
 Figures = dict[str, Any]
 Cases = dict[str, Figures]
@@ -115,7 +116,8 @@ def main() -> None:
             if model.layer not in vectors:
                 encoder = load_encoder(layer=model.layer, device="cpu")
                 vectors[model.layer] = word_vectors(encoder, data.sentences)
-            gates = gate_scores(model.selector, vectors[model.layer], torch.device("cpu"))
+            opened = open_probabilities(model.selector, vectors[model.layer], torch.device("cpu"))
+            gates = opened.numpy()
             figures = {
                 case: finder_figures(model, gates, each) for case, each in data.cases().items()
             }

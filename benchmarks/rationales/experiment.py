@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from benchmarks.data import ROOT
 from benchmarks.machine import digest, peak_memory
@@ -15,19 +15,18 @@ from benchmarks.rationales.gradient_noise import GradientNoise, gradient_noise
 from benchmarks.rationales.rows import Row
 from benchmarks.rationales.tasks import Task
 from thresher.encoders import Encoder
-from thresher.gates.word_vectors import cache_vectors
+from thresher.gates.selector import open_probabilities
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
-from thresher.rationales.corpus import Corpus, per_text, split
+from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_text
 from thresher.rationales.evaluation import compare_selections, selected_word_counts
-from thresher.rationales.fit import open_probabilities
 from thresher.rationales.inference import text_vectors
 from thresher.rationales.settings import RationaleSettings
 from thresher.rationales.training import (
     OPEN,
     GateTraining,
     TrainedGates,
-    estimated_task,
     train_gates,
 )
 
@@ -39,7 +38,7 @@ class PreparedTask:
     """A task with what its rows share: word vectors and a classifier of whole texts."""
 
     task: Task
-    corpus: Corpus
+    corpus: LabelledCorpus
     reader: Reader
     classifier: Classifier
     answers: Tensor
@@ -57,8 +56,8 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
     reader = Reader(encoder, gates_at)
     path = work / f"{task.name}-{seed}.npy"
     vectors = cache_vectors(encoder, task.texts, path)
-    corpus = Corpus(task.texts, task.labels, vectors)
-    learn, held_out = split(task.train, share=0.1, seed=seed)
+    corpus = LabelledCorpus(task.texts, vectors, UnitIndex.of_words(task.texts), task.labels)
+    learn, held_out = hold_out_texts(task.train, fraction=0.1, seed=seed)
     whole = text_vectors(reader, task.texts)
     classifier = train_classifier(
         reader,
@@ -66,7 +65,7 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
         whole,
         task.labels,
         label_count=len(task.label_names),
-        learn=learn,
+        training=learn,
         held_out=held_out,
         settings=RationaleSettings(seed=seed, partial_readings=1),
     )
@@ -94,7 +93,7 @@ def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
         data.reader,
         data.corpus,
         classifier,
-        learn=data.learn,
+        training=data.learn,
         held_out=data.held_out,
         settings=settings,
     )
@@ -115,10 +114,10 @@ def _figures(row: Row, seed: int, data: PreparedTask, trained: TrainedGates) -> 
     task = data.task
     test = range(task.train, len(task.texts))
     texts = [task.texts[i] for i in test]
-    opened = open_probabilities(
-        trained.selector, data.corpus.vectors_of(test, data.reader.encoder.device)
-    )
-    selected = per_text(opened >= OPEN, texts)
+    device = data.reader.encoder.device
+    vectors = data.corpus.vectors_of(test, device)
+    opened = open_probabilities(trained.selector, vectors, device)
+    selected = split_by_text(opened >= OPEN, texts)
     figures = compare_selections(
         data.reader,
         trained.classifier,
@@ -144,18 +143,14 @@ def _noise(
     settings: RationaleSettings, classifier: Classifier, data: PreparedTask
 ) -> GradientNoise:
     """Measure the noise of the task gradient in the selector's weights before the first step."""
-    device = data.reader.encoder.device
-    state = GateTraining.new(settings, classifier, device)
-    generator = Generator(device).manual_seed(settings.seed)
+    loop = GateTraining.new(data.reader, data.corpus, classifier, settings)
     texts = data.learn[:_NOISE_TEXTS]
-    vectors = data.corpus.vectors_of(texts, device)
 
     def surrogate() -> Tensor:
-        gates = state.selector(vectors)
-        return estimated_task(state, data.reader, data.corpus, texts, gates, generator).surrogate
+        return loop.estimate_task(texts, loop.gates(texts)).surrogate
 
     surrogate()  # initializes the moving-average baseline
-    return gradient_noise(surrogate, list(state.selector.parameters()), draws=_NOISE_DRAWS)
+    return gradient_noise(surrogate, list(loop.selector.parameters()), draws=_NOISE_DRAWS)
 
 
 def code_version() -> str:

@@ -23,7 +23,7 @@ from benchmarks.speed.texts import write_lines
 from thresher.cli.app import app
 from thresher.entities.built_in import ENGLISH
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
-from thresher.gates.word_vectors import batches_by_length
+from thresher.gates.batching import batches_by_length
 from thresher.text.sentences import segment
 
 SENTENCES = 20_000

@@ -14,7 +14,7 @@ from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
 from thresher.entities.finding.decoding import Candidate, decode
-from thresher.gates.word_vectors import batches_in_order
+from thresher.gates.batching import batches_in_order
 from thresher.text.sentences import segment
 
 Sentences = Sequence[Sequence[str]]
@@ -181,7 +181,7 @@ def run_encoder_to_words(finder: EntityFinder) -> Callable[[Sentences], None]:
 
     def work(sentences: Sentences) -> None:
         for indices in batches_in_order(sentences, words_per_batch=WORDS_PER_BATCH["cpu"]):
-            finder.model.features.read(finder.encoder, [sentences[i] for i in indices])
+            finder.model.features.encode(finder.encoder, [sentences[i] for i in indices])
 
     return work
 

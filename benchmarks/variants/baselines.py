@@ -25,8 +25,8 @@ from thresher.entities.finding.text_finder import SplitText, TextFinder
 from thresher.entities.priors.casing import has_letters, is_address, is_capitalised
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
-from thresher.gates.objective import GATES_AT
-from thresher.gates.word_vectors import batches_by_length
+from thresher.gates.batching import batches_by_length
+from thresher.gates.choices import GatePosition
 from thresher.validation import require_choice, require_number
 
 Scorer = Callable[[SplitText], list[Scores]]
@@ -116,7 +116,7 @@ def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer
     gates_at: "pool" leaves the word's vectors out of the mean; "input" masks the word and encodes
         the sentence again
     """
-    require_choice("gates_at", gates_at, GATES_AT)
+    require_choice("gates_at", gates_at, GatePosition)
     change = _change_at_input if gates_at == "input" else _change_at_pool
     return _by_batch(encoder, lambda batch: change(encoder, batch))
 

@@ -1,4 +1,4 @@
-"""Run the jobs of the variant benchmark: train or load a finder and measure it."""
+"""Run the jobs of the variant benchmark: train_selectors or load a finder and measure it."""
 
 import json
 import multiprocessing
@@ -30,9 +30,9 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.fit import calibrate_selectors, long_enough
+from thresher.entities.training.fit import calibrate_selectors, with_min_steps
 from thresher.entities.training.fitted_model import build_model
-from thresher.entities.training.loop import Corpus, train
+from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
@@ -123,7 +123,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
     settings = row.settings(job.seed)
     raw = bench.raw[tuple(row.prior_knowledge.priors)]
     text = load_encoded("raw", bench.sentences, settings.features, bench.work)
-    corpus = Corpus(bench.sentences, text.vectors, raw.prior[text.units.word], text.units)
+    corpus = TrainingCorpus(bench.sentences, text.vectors, text.units, raw.prior[text.units.word])
     started = time.perf_counter()
     selectors, reports = _trained(encoder, corpus, settings)
     fitted = calibrate_selectors(raw, corpus, selectors, encoder.device)
@@ -146,13 +146,13 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
 
 
 def _trained(
-    encoder: Encoder, corpus: Corpus, settings: EntitySettings
+    encoder: Encoder, corpus: TrainingCorpus, settings: EntitySettings
 ) -> tuple[list[Selector], list[EpochReport]]:
-    settings = long_enough(settings, len(corpus.sentences))
+    settings = with_min_steps(settings, len(corpus.sentences))
     width = settings.features.width(encoder)
     reports: list[EpochReport] = []
     state = TrainingState.new(settings, width, encoder.device)
-    selectors = train(state, encoder, corpus, settings, after_epoch=reports.append)
+    selectors = train_selectors(state, encoder, corpus, settings, after_epoch=reports.append)
     return selectors, reports
 
 
@@ -241,7 +241,7 @@ def run(bench: Bench, pending: list[Job], jobs: int) -> None:
 def _prepare_raw_text(bench: Bench, rows: list[Row], common: frozenset[str]) -> None:
     """Compute the prior probabilities of every row; rows differ only in their priors."""
     settings = EntitySettings()
-    text = RawText.of(bench.sentences, PriorKnowledge(), settings, common=common)
+    text = RawText.analyse(bench.sentences, PriorKnowledge(), settings, common=common)
     for row in rows:
         key = tuple(row.prior_knowledge.priors)
         if key not in bench.raw:

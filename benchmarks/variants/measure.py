@@ -10,8 +10,8 @@ from thresher.entities.evaluation import span_counts, word_average_precision, wo
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.text_finder import TextFinder
-from thresher.entities.training.fit import gate_scores
-from thresher.gates.word_vectors import sentence_starts
+from thresher.gates.batching import sentence_starts
+from thresher.gates.selector import Selector, open_probabilities
 
 EXAMPLE = "In 1911 Marie Curie went back to Stockholm for the Nobel Prize in Chemistry .".split()
 RECALLS = np.linspace(0.02, 1, 50)
@@ -49,9 +49,7 @@ def precision_at_recalls(data: Gold, scores: Sequence[np.ndarray]) -> list[float
 
 def finder_figures(finder: EntityFinder, data: Gold, vectors: Encoded) -> dict[str, Figures]:
     """Return the figures by case; the vectors are the same because the encoder folds case."""
-    gates = vectors.units.largest(
-        gate_scores(finder.model.selector, vectors.vectors, finder.encoder.device)
-    )
+    gates = _word_gates(finder, finder.model.selector, vectors)
     return {
         case: figures(finder.score_gates(each.sentences, gates), each, finder.threshold)
         for case, each in data.cases().items()
@@ -70,7 +68,7 @@ def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[flo
     aps = []
     for head in finder.model.heads:
         selector = head.selector.to(finder.encoder.device)
-        gates = vectors.units.largest(gate_scores(selector, vectors.vectors, finder.encoder.device))
+        gates = _word_gates(finder, selector, vectors)
         rows = np.split(gates, sentence_starts(data.sentences)[1:-1])
         aps.append(round(word_average_precision(data.spans, rows), 5))
     return aps
@@ -90,3 +88,9 @@ def _labels(spans: Sequence[tuple[int, int]], words: int) -> np.ndarray:
     for start, end in spans:
         labels[start:end] = True
     return labels
+
+
+def _word_gates(finder: EntityFinder, selector: Selector, vectors: Encoded) -> np.ndarray:
+    """Return P(open) of every word: (words,)."""
+    opened = open_probabilities(selector, vectors.vectors, finder.encoder.device)
+    return vectors.units.max_per_word(opened.numpy())

@@ -10,7 +10,7 @@ import numpy as np
 from thresher.encoders import Encoder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.gates.features import Features
-from thresher.gates.word_vectors import Units, cache_vectors
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Encoded:
 
     sentences: SplitText
     vectors: np.ndarray
-    units: Units
+    units: UnitIndex
     seconds: float
 
 
@@ -34,7 +34,7 @@ def encode_once(
     if path.with_suffix(".json").exists():
         return
     started = time.perf_counter()
-    units = Units.of(features, encoder, sentences)
+    units = UnitIndex.of_features(features, encoder, sentences)
     cache_vectors(encoder, sentences, path, features=features, units=units)
     np.savez(path.with_suffix(".npz"), word=units.word, starts=units.starts)
     seconds = round(time.perf_counter() - started, 1)
@@ -45,7 +45,7 @@ def load_encoded(name: str, sentences: SplitText, features: Features, work: Path
     """Load what `encode_once` saved."""
     path = _path(work, name, features)
     arrays = np.load(path.with_suffix(".npz"))
-    units = Units(arrays["word"], arrays["starts"], sum(map(len, sentences)))
+    units = UnitIndex(arrays["word"], arrays["starts"], sum(map(len, sentences)))
     seconds = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     return Encoded(sentences, np.load(path, mmap_mode="r"), units, seconds)
 

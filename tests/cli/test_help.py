@@ -13,8 +13,7 @@ from thresher.cli.entities.find import OutputFormat
 from thresher.entities.choices import PriorName, WordFeature
 from thresher.entities.priors.prior_knowledge import PRIORS
 from thresher.entities.priors.word_priors import FEATURES
-from thresher.gates.choices import GateForm, GatePosition
-from thresher.gates.objective import GATES_AT
+from thresher.gates.choices import GateForm
 from thresher.gates.selector import PARAMETER_RANGES
 from thresher.text.choices import GoldFormat, TextFormat
 from thresher.text.corpus import _READERS as READERS
@@ -119,7 +118,6 @@ def test_choices_are_those_of_the_library():
     assert tuple(PriorName) == PRIORS
     assert tuple(WordFeature) == FEATURES
     assert set(GateForm) == set(PARAMETER_RANGES)
-    assert tuple(GatePosition) == GATES_AT
 
 
 @pytest.mark.parametrize(

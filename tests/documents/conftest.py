@@ -58,8 +58,8 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_once)
-    monkeypatch.setattr("thresher.entities.training.fit._LEAST_STEPS", 2)
-    monkeypatch.setattr("thresher.entities.training.student._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.student._MIN_STEPS", 2)
     monkeypatch.setattr(type(load_once()), "token_vectors", lambda self: self._embeddings)
     monkeypatch.setattr("thresher.entities.training.fit.FEW_WORDS", 0)
     monkeypatch.setattr("thresher.encoders.training.MIN_WORDS", 0)

@@ -10,7 +10,7 @@ from thresher.encoders.int8_support import int8_supported
 from thresher.entities import finder as finder_module
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.fit import open_at
+from thresher.entities.training.fit import shift_to_rate
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.selector import seeded_selector
@@ -246,7 +246,7 @@ def test_resuming_with_other_text_is_refused(tiny, tmp_path):
 def test_without_vectors_gates_are_not_shifted():
     selector = seeded_selector(0, 8, form="thresholded")
     none = np.zeros((0, 8), dtype=np.float16)
-    assert open_at(0.3, selector, none, torch.device("cpu")) is selector
+    assert shift_to_rate(0.3, selector, none, torch.device("cpu")) is selector
 
 
 def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_path):

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.entities.training.loop import Corpus, train
+from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
+from thresher.gates.contrast import contrast
 from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
-from thresher.gates.features import Features
-from thresher.gates.objective import contrast
-from thresher.gates.word_vectors import Units, cache_vectors
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
 
 SETTINGS = EntitySettings(
     hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
@@ -54,10 +53,12 @@ def outcome(encoder, processes: ProcessGroup, folder: Path) -> dict:
     path = folder / f"vectors-{processes.count}.npy"
     vectors = cache_vectors(encoder, sentences(), path, processes=processes)
     prior = np.random.default_rng(1).choice([0.0, 1.0, np.nan], size=len(vectors)).astype("f4")
-    corpus = Corpus(sentences(), vectors, prior, Units.of(Features(), encoder, sentences()))
+    corpus = TrainingCorpus(sentences(), vectors, UnitIndex.of_words(sentences()), prior)
     state = TrainingState.new(SETTINGS, encoder.width, encoder.device)
     reports = []
-    train(state, encoder, corpus, SETTINGS, after_epoch=reports.append, processes=processes)
+    train_selectors(
+        state, encoder, corpus, SETTINGS, after_epoch=reports.append, processes=processes
+    )
     return {
         "contrast": {at: losses_and_gradient(encoder, processes, at) for at in ("input", "pool")},
         "vectors": vectors.astype(float).tolist(),

@@ -10,9 +10,10 @@ from thresher.encoders.protocol import word_vectors
 from thresher.entities.finder import EntityFinder
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
+from thresher.gates.batching import sentence_starts
 from thresher.gates.features import Features
 from thresher.gates.variants import DualModels
-from thresher.gates.word_vectors import Units, cache_vectors, encode_words, sentence_starts
+from thresher.gates.word_vectors import UnitIndex, cache_vectors, encode_words
 
 TEXT = [["Marie", "Skłodowska-Curie", "left", "."], [], ["\x00", "Thanks"]]
 NAMES = ["Anna", "Boris", "Chiara", "Dmitri", "Elena", "Farid"]
@@ -60,31 +61,31 @@ def splitting(new_tiny):
 def test_subwords_are_the_tokens_of_words_in_their_order(minilm):
     features = Features(unit="subword")
     batch = minilm.batch(TEXT)
-    units = Units.of(features, minilm, TEXT)
+    units = UnitIndex.of_features(features, minilm, TEXT)
     inside = batch.word >= 0
     assert units.word.tolist() == batch.word[inside].tolist()
     assert units.starts.tolist() == [0, *np.cumsum([int((inside[i]).sum()) for i in range(3)])]
-    torch.testing.assert_close(features.read(minilm, TEXT), minilm.encode(batch)[inside])
+    torch.testing.assert_close(features.encode(minilm, TEXT), minilm.encode(batch)[inside])
 
 
 def test_words_are_units_of_their_own_and_need_no_tokens():
-    units = Units.of(Features(), None, TEXT)
+    units = UnitIndex.of_features(Features(), None, TEXT)
     assert units.word.tolist() == list(range(6))
     assert units.starts.tolist() == [0, 4, 4, 6]
 
 
 def test_a_word_scores_as_its_largest_subword_and_0_without_any():
-    units = Units(np.array([0, 0, 1, 3]), np.array([0, 4]), 4)
-    scores = units.largest(np.array([0.2, 0.7, 0.4, 0.1], dtype=np.float32))
+    units = UnitIndex(np.array([0, 0, 1, 3]), np.array([0, 4]), 4)
+    scores = units.max_per_word(np.array([0.2, 0.7, 0.4, 0.1], dtype=np.float32))
     assert scores.tolist() == pytest.approx([0.7, 0.4, 0.0, 0.1])
 
 
 def test_attention_stands_beside_the_vector_of_a_word(minilm):
-    read = Features(attention="mean").read(minilm, TEXT)
+    vectors = Features(attention="mean").encode(minilm, TEXT)
     batch = minilm.batch(TEXT)
-    torch.testing.assert_close(read[:, :-2], encode_words(minilm, TEXT))
-    torch.testing.assert_close(read[:, -2:], word_vectors(minilm.attention(batch), batch))
-    chosen = Features(attention=2).read(minilm, TEXT)[:, -2:]
+    torch.testing.assert_close(vectors[:, :-2], encode_words(minilm, TEXT))
+    torch.testing.assert_close(vectors[:, -2:], word_vectors(minilm.attention(batch), batch))
+    chosen = Features(attention=2).encode(minilm, TEXT)[:, -2:]
     torch.testing.assert_close(chosen, word_vectors(minilm.attention(batch, layer=2), batch))
     assert Features(attention=2).width(minilm) == minilm.width + 2
 
@@ -93,13 +94,13 @@ def test_vectors_of_subwords_are_cached_in_the_order_of_sentences(splitting, tmp
     features = Features(unit="subword", attention=3)
     text = sentences(9)
     cached = cache_vectors(splitting, text, tmp_path / "v.npy", features=features)
-    direct = torch.cat([features.read(splitting, [words]) for words in text]).half()
+    direct = torch.cat([features.encode(splitting, [words]) for words in text]).half()
     np.testing.assert_allclose(cached[:, :-2], direct[:, :-2].numpy(), atol=1e-3)
 
 
 def test_an_encoder_without_attention_is_refused_by_name(tiny):
-    with pytest.raises(InputError, match="the encoder tiny does not tell its attention"):
-        Features(attention="mean").read(tiny, TEXT)
+    with pytest.raises(InputError, match="the encoder tiny gives no attention weights"):
+        Features(attention="mean").encode(tiny, TEXT)
 
 
 # As a finder

@@ -1,27 +1,27 @@
-"""Multipliers: the recursion they say, and the target they hold."""
+"""Fixed weights, and multipliers that follow their recursion and hold their target."""
 
 import math
 
 import pytest
 import torch
 
-from thresher.gates.lagrangian import FixedWeight, Multiplier
+from thresher.gates.lagrangian import TermWeight
 
 
 def test_a_fixed_weight_multiplies_and_stays():
-    weighting = FixedWeight(0.5)
+    weight = TermWeight(0.5)
     value = torch.tensor(3.0, requires_grad=True)
-    weighting.weighted(value).backward()
-    assert (weighting.weight, float(value.grad)) == (0.5, 0.5)
+    weight.penalty(value).backward()
+    assert (weight.weight, float(value.grad)) == (0.5, 0.5)
 
 
 def test_a_multiplier_follows_its_recursion_step_by_step():
-    held = Multiplier(0.2, 0.5, smoothing=0.9, step=0.3)
+    held = TermWeight(0.5, target=0.2, smoothing=0.9, step=0.3)
     average, weight = 0.0, 0.5
     for seen in [0.9, 0.7, 0.1, 0.05, 0.4]:
         average = 0.9 * average + 0.1 * (seen - 0.2)
         weight *= math.exp(0.3 * average)
-        term = held.weighted(torch.tensor(seen, dtype=torch.float64))
+        term = held.penalty(torch.tensor(seen, dtype=torch.float64))
         assert held.weight == pytest.approx(weight)
         assert held.average == pytest.approx(average)
         assert float(term) == pytest.approx(weight * average)
@@ -29,17 +29,17 @@ def test_a_multiplier_follows_its_recursion_step_by_step():
 
 @pytest.mark.parametrize(("seen", "share"), [(0.8, 1.0), (0.1, 0.0)])
 def test_the_gradient_is_that_of_the_weighted_value_while_it_is_above(seen, share):
-    held = Multiplier(0.2, 0.5)
+    held = TermWeight(0.5, target=0.2)
     value = torch.tensor(seen, requires_grad=True)
-    held.weighted(value).backward()
+    held.penalty(value).backward()
     assert float(value.grad) == pytest.approx(share * held.weight)
 
 
 @pytest.mark.parametrize(("seen", "bound"), [(1.0, 5.0), (0.0, 1e-4)])
 def test_the_weight_stays_in_its_clamp(seen, bound):
-    held = Multiplier(0.5, 1.0, smoothing=0.0, step=1.0)
+    held = TermWeight(1.0, target=0.5, smoothing=0.0, step=1.0)
     for _ in range(50):
-        held.weighted(torch.tensor(seen))
+        held.penalty(torch.tensor(seen))
     assert held.weight == pytest.approx(bound)
 
 
@@ -50,13 +50,13 @@ def test_a_multiplier_brings_a_rate_down_to_its_target_and_holds_it(target):
     At the optimum λ = 1/target; only above the target is it felt, so it must be at least that.
     """
     logit = torch.zeros((), dtype=torch.float64, requires_grad=True)
-    held = Multiplier(target, 0.1, step=0.05, most=50.0)
+    held = TermWeight(0.1, target=target, step=0.05, max_weight=50.0)
     optimizer = torch.optim.SGD([logit], lr=0.05)
     late = []
     for step in range(2000):
         rate = torch.sigmoid(logit)
         optimizer.zero_grad()
-        (-torch.log(rate) + held.weighted(rate)).backward()
+        (-torch.log(rate) + held.penalty(rate)).backward()
         optimizer.step()
         if step >= 1800:
             late.append(float(rate.detach()))
@@ -68,11 +68,11 @@ def test_a_multiplier_brings_a_rate_down_to_its_target_and_holds_it(target):
 def test_a_constraint_that_holds_anyway_costs_nothing_in_the_end():
     """Minimise (p − 0.2)² subject to p ≤ 0.9: the multiplier dies out and p is free."""
     rate = torch.tensor(0.5, requires_grad=True)
-    held = Multiplier(0.9, 1.0)
+    held = TermWeight(1.0, target=0.9)
     optimizer = torch.optim.SGD([rate], lr=0.1)
     for _ in range(500):
         optimizer.zero_grad()
-        ((rate - 0.2) ** 2 + held.weighted(rate)).backward()
+        ((rate - 0.2) ** 2 + held.penalty(rate)).backward()
         optimizer.step()
     assert held.weight == pytest.approx(1e-4)
     assert float(rate.detach()) == pytest.approx(0.2, abs=1e-3)

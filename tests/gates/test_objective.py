@@ -1,5 +1,7 @@
+"""Terms of the objective against closed forms, torch, enumeration and finite differences."""
+
+import itertools
 import math
-import weakref
 
 import numpy as np
 import pytest
@@ -7,195 +9,31 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from thresher.encoders.protocol import sentence_vectors
-from thresher.gates.distributed import ProcessGroup
 from thresher.gates.objective import (
-    GATES_AT,
     agreement,
     continuity,
-    contrast,
-    info_nce,
+    expected_selection,
+    mean_continuity,
+    mean_sparsity,
+    pad_by_sentence,
     rate_divergence,
     sparsity,
 )
 from thresher.maths.gate_forms import GATE_FORMS, gate
 
-SENTENCES = [["Marie", "left", "Paris"], ["it", "rained"], ["Ann", "met", "Bob", "again"]]
-WORDS = 9
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-EVERY_PLACE = pytest.mark.parametrize("gates_at", GATES_AT)
+OWNER = torch.tensor([0, 0, 0, 1, 2, 2])  # sentences of three words, one and two
+LENGTHS = [3, 1, 2]
 
 
 def noise(*shape, dtype=torch.float32, seed=0):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
-# InfoNCE
-
-
-@DTYPES
-@pytest.mark.parametrize("temperature", [0.07, 1.0])
-def test_info_nce_is_the_mean_surprisal_of_each_anchor_s_own_pair(dtype, temperature):
-    anchors, others = noise(5, 3, dtype=dtype), noise(5, 3, dtype=dtype, seed=1)
-    expected = 0.0
-    for i in range(5):
-        scores = [
-            math.exp(float(torch.cosine_similarity(anchors[i], other, dim=0)) / temperature)
-            for other in others
-        ]
-        expected -= math.log(scores[i] / sum(scores)) / 5
-    loss = info_nce(anchors, others, temperature=temperature)
-    assert loss.dtype == dtype
-    assert float(loss) == pytest.approx(expected, rel=1e-5)
-
-
-@pytest.mark.parametrize("sentences", [2, 7])
-def test_info_nce_of_orthogonal_vectors_has_its_closed_form(sentences):
-    vectors = 3 * torch.eye(sentences, dtype=torch.float64)
-    loss = info_nce(vectors, vectors, temperature=0.5)
-    assert float(loss) == pytest.approx(math.log(1 + (sentences - 1) * math.exp(-2)))
-
-
-def test_info_nce_of_vectors_all_alike_is_the_logarithm_of_the_batch():
-    assert float(info_nce(torch.ones(8, 3), torch.ones(8, 3), temperature=0.07)) == pytest.approx(
-        math.log(8)
-    )
-
-
-def test_info_nce_of_one_sentence_is_zero():
-    assert float(info_nce(noise(1, 3), noise(1, 3, seed=1), temperature=0.07)) == 0.0
-
-
-def test_info_nce_has_the_gradient_of_finite_differences():
-    anchors, others = noise(4, 3, dtype=torch.float64), noise(4, 3, dtype=torch.float64, seed=1)
-    assert torch.autograd.gradcheck(
-        lambda a, o: info_nce(a, o, temperature=0.3),
-        (anchors.requires_grad_(), others.requires_grad_()),
-    )
-
-
-# Contrast
-
-
-@EVERY_PLACE
-def test_gradients_of_both_contrasts_reach_every_gate(tiny, gates_at):
-    batch = tiny.batch(SENTENCES)
-    z = torch.full((WORDS,), 0.6, requires_grad=True)
-    for loss in contrast(tiny, batch, z, temperature=0.5, gates_at=gates_at):
-        (gradient,) = torch.autograd.grad(loss, z, retain_graph=True)
-        assert gradient.abs().min() > 1e-6
-
-
-@EVERY_PLACE
-def test_the_complement_of_gates_is_the_rationale_of_the_opposite_gates(tiny, gates_at):
-    batch = tiny.batch(SENTENCES)
-    z = torch.linspace(0.1, 0.9, WORDS)
-    options = {"temperature": 0.5, "gates_at": gates_at}
-    rationale, complement = contrast(tiny, batch, z, **options)
-    of_opposite = contrast(tiny, batch, 1 - z, **options)
-    torch.testing.assert_close((complement, rationale), of_opposite)
-    assert float((rationale - complement).abs()) > 1e-3
-
-
-def test_input_gates_take_words_away_before_the_encoder_reads_them(tiny):
-    batch = tiny.batch(SENTENCES)
-    z = torch.tensor([1.0, 0, 1, 0, 1, 1, 0, 0, 1])
-    anchors = sentence_vectors(tiny.encode_gated(batch), batch)
-    expected = [
-        info_nce(anchors, sentence_vectors(tiny.encode_gated(batch, g), batch), temperature=0.5)
-        for g in (z, 1 - z)
-    ]
-    torch.testing.assert_close(list(contrast(tiny, batch, z, temperature=0.5)), expected)
-
-
-def test_pooled_gates_leave_words_out_of_the_mean_though_the_encoder_has_read_them(tiny):
-    batch = tiny.batch(SENTENCES)
-    z = torch.tensor([1.0, 0, 1, 0, 1, 1, 0, 0, 1])
-    hidden = tiny.encode_gated(batch)
-    anchors = sentence_vectors(hidden, batch)
-    kept = [
-        torch.stack(
-            [
-                hidden[s][
-                    [c for c in range(5) if batch.word[s, c] >= 0 and g[batch.word[s, c]]]
-                ].mean(0)
-                for s in range(3)
-            ]
-        )
-        for g in (z, 1 - z)
-    ]
-    expected = [info_nce(anchors, vectors, temperature=0.5) for vectors in kept]
-    ours = contrast(tiny, batch, z, temperature=0.5, gates_at="pool")
-    torch.testing.assert_close(list(ours), expected)
-
-
-@EVERY_PLACE
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_a_sentence_all_closed_or_all_open_has_a_gradient_of_ordinary_size(tiny, gates_at, value):
-    batch = tiny.batch(SENTENCES)
-    z = torch.tensor([value] * 3 + [0.5] * 6, requires_grad=True)
-    for loss in contrast(tiny, batch, z, temperature=0.07, gates_at=gates_at):
-        (gradient,) = torch.autograd.grad(loss, z, retain_graph=True)
-        assert gradient.isfinite().all()
-        assert gradient.abs().max() < 100
-
-
-@EVERY_PLACE
-def test_the_gradients_of_both_contrasts_are_those_of_finite_differences(tiny, gates_at):
-    batch = tiny.batch(SENTENCES)
-    z = torch.linspace(0.2, 0.9, WORDS, requires_grad=True)
-    step = 1e-2 * torch.eye(WORDS)
-
-    def losses(gates):
-        return torch.stack(contrast(tiny, batch, gates, temperature=0.5, gates_at=gates_at))
-
-    with torch.no_grad():
-        expected = torch.stack([losses(z + each) - losses(z - each) for each in step], -1) / 2e-2
-    for loss, weight, slope in zip(losses(z), (0.1, -0.05), expected, strict=True):
-        (gradient,) = torch.autograd.grad(weight * loss, z, retain_graph=True)
-        torch.testing.assert_close(gradient, weight * slope, atol=1e-4, rtol=1e-2)
-
-
-def test_a_contrast_keeps_nothing_of_what_the_encoder_computed(tiny):
-    class Watched:
-        def __init__(self):
-            self.width, self.made = tiny.width, []
-
-        def encode_gated(self, batch, gates=None):
-            hidden = tiny.encode_gated(batch, gates)
-            self.made.append(weakref.ref(hidden))
-            return hidden
-
-    encoder = Watched()
-    z = torch.full((WORDS,), 0.6, requires_grad=True)
-    losses = contrast(encoder, tiny.batch(SENTENCES), z, temperature=0.5)
-    assert [each() for each in encoder.made] == [None] * 3
-    assert all(each.requires_grad for each in losses)
-
-
-def test_a_process_without_a_share_has_the_losses_and_nothing_to_send_back(tiny):
-    class First(ProcessGroup):
-        def total(self, own):
-            assert not own.any()  # its sentences are those of others
-            return torch.eye(*own.shape)
-
-    z = torch.full((WORDS,), 0.6, requires_grad=True)
-    losses = contrast(
-        tiny, tiny.batch(SENTENCES), z, temperature=0.5, processes=First(rank=0, count=5)
-    )
-    assert [float(each) for each in losses] == [pytest.approx(math.log(1 + 2 * math.exp(-2)))] * 2
-    assert not any(each.requires_grad for each in losses)
-
-
-def test_an_unknown_place_for_gates_is_refused_with_the_choices(tiny):
-    with pytest.raises(ValueError, match="'output'; choose from input, pool"):
-        contrast(tiny, tiny.batch(SENTENCES), torch.ones(WORDS), temperature=1, gates_at="output")
-
-
 # Sparsity and continuity
 
 
-def test_sparsity_is_the_share_of_open_words():
+def test_sparsity_is_the_fraction_of_open_words():
     assert float(sparsity(torch.tensor([1.0, 0.0, 0.0, 0.5]))) == pytest.approx(1.5 / 4)
 
 
@@ -235,7 +73,7 @@ def test_sentences_that_are_each_of_one_piece_are_continuous():
 
 @DTYPES
 @pytest.mark.parametrize("form", sorted(GATE_FORMS))
-def test_agreement_is_torch_s_cross_entropy_over_the_words_the_prior_speaks_of(form, dtype):
+def test_agreement_is_torch_s_cross_entropy_over_the_words_the_prior_knows(form, dtype):
     a, b = noise(6, dtype=dtype).exp() + 1, noise(6, dtype=dtype, seed=1).exp() + 1
     prior = torch.tensor([1.0, 0.0, math.nan, 0.3, math.nan, 0.8], dtype=dtype)
     speaks = ~prior.isnan()
@@ -244,7 +82,7 @@ def test_agreement_is_torch_s_cross_entropy_over_the_words_the_prior_speaks_of(f
     torch.testing.assert_close(agreement(gates, prior), expected, rtol=1e-4, atol=1e-6)
 
 
-def test_words_of_no_opinion_have_no_gradient_and_do_no_harm():
+def test_words_without_a_prior_have_no_gradient():
     a = torch.tensor([2.0, 3.0, 1.5], requires_grad=True)
     prior = torch.tensor([1.0, math.nan, 0.0])
     (gradient,) = torch.autograd.grad(agreement(gate("thresholded", a, a), prior), a)
@@ -253,7 +91,7 @@ def test_words_of_no_opinion_have_no_gradient_and_do_no_harm():
     assert (gradient[[0, 2]] != 0).all()
 
 
-def test_a_prior_without_any_opinion_agrees_with_everything():
+def test_a_prior_without_probabilities_agrees_with_everything():
     gates = gate("thresholded", torch.ones(3), torch.ones(3))
     assert float(agreement(gates, torch.full((3,), math.nan))) == 0.0
 
@@ -266,3 +104,99 @@ def test_agreement_is_least_where_the_gate_is_open_at_the_rate_of_the_prior(rate
         for each in rates  # with a = 1 and b = −log₂ rate, P(open) is the rate
     ]
     assert float(rates[torch.stack(losses).argmin()]) == pytest.approx(rate, abs=0.005)
+
+
+# Expectations over sentences
+
+
+def probabilities(dtype=torch.float64):
+    return torch.tensor([0.9, 0.2, 0.5, 0.3, 0.6, 0.1], dtype=dtype)
+
+
+def enumerated(prob_closed, cost):
+    """E[cost(open or closed)] over all masks of independent gates."""
+    total = 0.0
+    for mask in itertools.product([0, 1], repeat=len(prob_closed)):
+        chance = math.prod(
+            1 - float(p) if is_open else float(p)
+            for p, is_open in zip(prob_closed, mask, strict=True)
+        )
+        total += chance * cost(mask)
+    return total
+
+
+def mean_over_sentences(per_sentence):
+    """A cost of a flat mask: the mean over sentences of a cost of their own masks."""
+
+    def cost(mask):
+        starts = itertools.accumulate(LENGTHS, initial=0)
+        rows = [mask[at : at + n] for at, n in zip(starts, LENGTHS, strict=False)]
+        return sum(map(per_sentence, rows)) / len(rows)
+
+    return cost
+
+
+@DTYPES
+def test_mean_sparsity_is_the_expected_fraction_of_open_gates_by_enumeration(dtype):
+    p = probabilities(dtype)
+    expected = enumerated(p, mean_over_sentences(lambda row: sum(row) / len(row)))
+    value = mean_sparsity(*pad_by_sentence(p, OWNER))
+    assert value.dtype == dtype
+    assert float(value) == pytest.approx(expected, rel=1e-6)
+
+
+@DTYPES
+def test_mean_continuity_is_the_expected_number_of_changes_per_word_by_enumeration(dtype):
+    p = probabilities(dtype)
+
+    def changes(row):
+        return sum(left != right for left, right in itertools.pairwise(row)) / len(row)
+
+    expected = enumerated(p, mean_over_sentences(changes))
+    assert float(mean_continuity(*pad_by_sentence(p, OWNER))) == pytest.approx(expected, rel=1e-6)
+
+
+def test_sentences_of_one_word_have_no_changes():
+    p = torch.tensor([0.4, 0.7], dtype=torch.float64)
+    assert float(mean_continuity(*pad_by_sentence(p, torch.tensor([0, 1])))) == 0.0
+
+
+def test_no_change_is_counted_between_two_sentences():
+    alternating = torch.tensor([0.0, 1.0], dtype=torch.float64)
+    assert float(mean_continuity(*pad_by_sentence(alternating, torch.tensor([0, 0])))) == 0.5
+    assert float(mean_continuity(*pad_by_sentence(alternating, torch.tensor([0, 1])))) == 0.0
+
+
+def test_the_expected_rate_is_that_of_all_words_together():
+    mean = torch.tensor([1.0, 0.0, 0.2])
+    assert float(expected_selection(mean, rate=0.4)) == pytest.approx(0.0, abs=1e-6)
+    assert float(expected_selection(mean, rate=0.1)) == pytest.approx(0.3)
+    assert float(expected_selection(mean, rate=0.9)) == pytest.approx(0.5)
+
+
+def test_a_prior_concerns_its_own_word_and_the_rate_all_others():
+    mean = torch.tensor([0.9, 0.5, 0.3, 0.1])
+    prior = torch.tensor([1.0, 0.0, torch.nan, torch.nan])
+    assert float(expected_selection(mean, prior=prior)) == pytest.approx((0.1 + 0.5) / 2)
+    both = expected_selection(mean, prior=prior, rate=0.6)
+    assert float(both) == pytest.approx((0.1 + 0.5) / 2 + abs(0.2 - 0.6))
+    for_all = torch.tensor([1.0, 0.0, 0.3, 0.1])
+    assert float(expected_selection(mean, prior=for_all, rate=0.6)) == pytest.approx(0.6 / 4)
+
+
+def test_a_prior_without_probabilities_adds_nothing():
+    mean = torch.tensor([0.9, 0.5], requires_grad=True)
+    value = expected_selection(mean, prior=torch.full((2,), torch.nan))
+    value.backward()
+    assert float(value.detach()) == 0.0
+    assert mean.grad.tolist() == [0.0, 0.0]
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=6).filter(lambda n: n[-1] > 0))
+def test_padded_rows_hold_every_value_once_and_nothing_else(lengths):
+    values = torch.arange(1.0, sum(lengths) + 1)
+    owner = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
+    rows, inside = pad_by_sentence(values, owner)
+    assert inside.sum(1).tolist() == lengths
+    assert rows[inside].tolist() == values.tolist()
+    assert float(rows[~inside].abs().sum()) == 0.0

@@ -102,7 +102,7 @@ def test_an_unknown_form_is_refused_with_the_choices():
 def test_moved_gates_are_all_more_open_and_the_selector_stays(form):
     selector = seeded_selector(0, 8, hidden=16, form=form)
     vectors, before = torch.randn(50, 8), weights_of(selector)
-    less, own, more = (selector.moved(by)(vectors).prob_open() for by in (-1.0, 0.0, 1.0))
+    less, own, more = (selector.shifted(shift)(vectors).prob_open() for shift in (-1.0, 0.0, 1.0))
     assert torch.equal(own, selector(vectors).prob_open())
     assert (less < own).all()
     assert (own < more).all()

@@ -8,13 +8,13 @@ import pytest
 import torch
 
 from thresher.entities.training.fit import best_agreement
-from thresher.entities.training.loop import Corpus, train
+from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.variants import DualModels, FourierFilter, mean_divergence
-from thresher.gates.word_vectors import Units, cache_vectors
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.maths.gate_forms import gate
 
 QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8, "contrast": 0.3}
@@ -30,15 +30,15 @@ def corpus(tiny, tmp_path):
     ]
     vectors = cache_vectors(tiny, sentences, tmp_path / "vectors.npy")
     prior = [float(word in {f"w{i}" for i in range(10)}) for words in sentences for word in words]
-    units = Units.of(Features(), tiny, sentences)
+    units = UnitIndex.of_features(Features(), tiny, sentences)
     tiny.read.clear()
-    return Corpus(sentences, vectors, np.array(prior, dtype=np.float32), units)
+    return TrainingCorpus(sentences, vectors, units, np.array(prior, dtype=np.float32))
 
 
 def trained(encoder, corpus, settings):
     reports = []
     state = TrainingState.new(settings, encoder.width, encoder.device)
-    selectors = train(state, encoder, corpus, settings, after_epoch=reports.append)
+    selectors = train_selectors(state, encoder, corpus, settings, after_epoch=reports.append)
     with torch.inference_mode():
         vectors = torch.from_numpy(np.asarray(corpus.vectors, dtype=np.float32))
         gates = [selector(vectors).prob_open().numpy() for selector in selectors]
@@ -149,7 +149,7 @@ def test_repelled_selectors_open_for_different_words_at_their_own_rates(tiny, co
     assert gates[0][entities].mean() > 0.7
     assert gates[1][entities].mean() < 0.3
     assert reports[-1].selected[1] == pytest.approx(0.3, abs=0.1)
-    assert reports[-1].collapsed is None
+    assert reports[-1].collapse is None
 
 
 def test_every_selector_has_its_terms_and_its_weight_of_sparsity(tiny, corpus):
@@ -236,9 +236,12 @@ def test_what_the_prior_does_not_speak_of_plays_no_part():
         ),
         (
             lambda: EntitySettings(attention="top"),
-            "`attention` must be a layer, or 'mean', got 'top'",
+            "`attention` must be the number of a layer, or 'mean', got 'top'",
         ),
-        (lambda: EntitySettings(attention=0), "`attention` must be a layer, or 'mean', got 0"),
+        (
+            lambda: EntitySettings(attention=0),
+            "`attention` must be the number of a layer, or 'mean', got 0",
+        ),
     ],
 )
 def test_a_wrong_switch_is_one_line_with_the_rule_and_the_value(make, message):

@@ -93,8 +93,6 @@ def test_a_classifier_follows_from_its_seed_alone():
     assert not torch.equal(first.inner.weight, other.inner.weight)
 
 
-def test_an_unknown_place_is_answered_with_the_choices(bag):
-    with pytest.raises(
-        ValueError, match="unknown place for gates 'output'; choose from input, pool"
-    ):
+def test_an_unknown_gate_position_is_refused_with_the_choices(bag):
+    with pytest.raises(ValueError, match="unknown `gates_at` 'output'; choose from input, pool"):
         Reader(bag, "output")

@@ -7,12 +7,11 @@ import torch
 from benchmarks.rationales.gradient_noise import gradient_noise
 
 from thresher.maths.gate_forms import gate
+from thresher.rationales.choices import Baseline, GradientEstimator
 from thresher.rationales.estimators import (
-    BASELINES,
-    ESTIMATORS,
     Pathwise,
     Reinforce,
-    estimator,
+    make_estimator,
 )
 
 OWNER = torch.tensor([0, 0, 0, 1, 1])
@@ -79,7 +78,7 @@ def test_reinforce_is_unbiased_by_enumeration_of_all_masks(baseline, samples):
 
 def test_a_baseline_that_knows_its_own_sample_is_biased_which_the_same_test_sees():
     class Cheat(Reinforce):
-        def _expected(self, loss):
+        def _baseline(self, loss):
             return loss / 2
 
     a, b = parameters()
@@ -181,14 +180,14 @@ def test_the_same_generator_gives_the_same_estimate():
 
 def test_unknown_names_are_answered_with_the_choices():
     with pytest.raises(
-        ValueError, match="unknown estimator 'path'; choose from pathwise, reinforce"
+        ValueError, match="unknown `estimator` 'path'; choose from pathwise, reinforce"
     ):
-        estimator("path")
+        make_estimator("path")
     with pytest.raises(
-        ValueError, match="unknown baseline 'mean'; choose from none, average, others"
+        ValueError, match="unknown `baseline` 'mean'; choose from none, average, others"
     ):
         Reinforce("mean")
-    with pytest.raises(ValueError, match="'others' needs more samples of a text; got 1"):
+    with pytest.raises(ValueError, match="`samples` must be at least 2, got 1"):
         Reinforce("others")
-    assert [type(estimator(name)) for name in ESTIMATORS] == [Pathwise, Reinforce]
-    assert all(Reinforce(name, 2).baseline == name for name in BASELINES)
+    assert [type(make_estimator(name)) for name in GradientEstimator] == [Pathwise, Reinforce]
+    assert all(Reinforce(name, 2).baseline == name for name in Baseline)

@@ -77,7 +77,7 @@ def test_explanations_have_the_label_and_the_deciding_word(finder, unseen):
 
 
 def test_all_texts_are_explained_as_each_alone_and_lazily(finder, texts, monkeypatch):
-    monkeypatch.setattr("thresher.rationales.finder._WORDS_TOGETHER", 30)
+    monkeypatch.setattr("thresher.rationales.finder._WORDS_PER_GROUP", 30)
     taken = []
     several = finder.explain_all(taken.append(i) or text for i, text in enumerate(texts[:20]))
     first = next(several)
@@ -131,7 +131,9 @@ def test_a_classifier_that_is_there_can_be_explained_again(bag, finder, texts, l
     assert torch.equal(again.model.classifier.inner.weight, finder.model.classifier.inner.weight)
     with pytest.raises(InputError, match="knows the labels bad, good; not 'meh'"):
         fitted(bag, texts, ["meh", *labels[1:]], classifier=finder.model)
-    with pytest.raises(InputError, match="reads gates at the input; ask for the same"):
+    with pytest.raises(
+        InputError, match="`gates_at` must be 'input', as the classifier was trained, got 'pool'"
+    ):
         fitted(bag, texts, labels, classifier=finder.model, gates_at="pool")
 
 
@@ -174,11 +176,13 @@ def test_a_text_without_words_is_refused(finder, text):
 
 
 def test_one_string_is_not_taken_for_many(bag, finder):
-    with pytest.raises(InputError, match="texts are several strings; for a single one use explain"):
+    with pytest.raises(
+        InputError, match="`texts` must be several strings; for a single one use `explain`"
+    ):
         next(finder.explain_all("Fine."))
-    with pytest.raises(InputError, match="as many labels as texts"):
+    with pytest.raises(InputError, match="with as many `labels`"):
         RationaleFinder.fit("Fine.", ["good"], encoder=bag)
-    with pytest.raises(InputError, match="as many labels as texts"):
+    with pytest.raises(InputError, match="with as many `labels`"):
         RationaleFinder.fit(["Fine."], ["good", "bad"], encoder=bag)
 
 

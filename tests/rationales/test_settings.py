@@ -1,9 +1,9 @@
-"""EntitySettings that cannot work are refused with the rule, the value and the choices."""
+"""Settings that cannot work are refused with the rule, the value and the choices."""
 
 import pytest
 
 from thresher.errors import InputError
-from thresher.gates.lagrangian import FixedWeight, Multiplier
+from thresher.gates.lagrangian import TermWeight
 from thresher.rationales.settings import RationaleSettings
 
 BAD = [
@@ -31,23 +31,21 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("given", "told"), BAD, ids=[str(given) for given, _ in BAD])
-def test_a_bad_setting_is_told(given, told):
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize(("given", "message"), BAD, ids=[str(given) for given, _ in BAD])
+def test_an_invalid_setting_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
         RationaleSettings(**given)
 
 
 def test_a_term_with_a_target_has_a_multiplier_and_one_without_a_fixed_weight():
     settings = RationaleSettings(sparsity=0.3, sparsity_target=0.2, continuity=0.7)
-    assert settings.weighting("continuity") == FixedWeight(0.7)
-    held = settings.weighting("sparsity")
-    assert isinstance(held, Multiplier)
+    assert settings.term_weight("continuity") == TermWeight(0.7)
+    held = settings.term_weight("sparsity")
     assert (held.target, held.weight) == (0.2, 0.3)
-    assert settings.weighting("sparsity") is not held  # every run has its own
+    assert settings.term_weight("sparsity") is not held  # every run has its own
 
 
 @pytest.mark.parametrize("term", ["sparsity", "continuity", "selection"])
-def test_a_multiplier_that_is_to_start_at_zero_can_rise_all_the_same(term):
-    held = RationaleSettings(**{term: 0.0, f"{term}_target": 0.1}).weighting(term)
-    assert isinstance(held, Multiplier)
+def test_a_multiplier_that_is_to_start_at_zero_can_grow(term):
+    held = RationaleSettings(**{term: 0.0, f"{term}_target": 0.1}).term_weight(term)
     assert held.weight > 0

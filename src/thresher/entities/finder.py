@@ -25,13 +25,14 @@ from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.distillation import DistillationSettings
-from thresher.entities.training.fit import check_enough, fit_selector
+from thresher.entities.training.fit import fit_selectors, require_enough_words
 from thresher.entities.training.fitted_model import build_model
 from thresher.entities.training.settings import EntitySettings
-from thresher.entities.training.student import distilled
+from thresher.entities.training.student import distill_model
 from thresher.errors import InputError
+from thresher.gates.batching import batches_in_order, sentence_starts
 from thresher.gates.distributed import current_processes
-from thresher.gates.word_vectors import Units, batches_in_order, sentence_starts
+from thresher.gates.word_vectors import UnitIndex
 from thresher.lazy_exports import lazy_exports
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.progress import ProgressReporter, SilentProgress
@@ -142,12 +143,12 @@ class EntityFinder(TextFinder, HubModel):
             sentences, common_words=encoder.common_words
         )
         with tempfile.TemporaryDirectory() as temporary:
-            fitted = fit_selector(
+            fitted = fit_selectors(
                 sentences,
                 encoder,
                 settings=settings,
                 prior_knowledge=prior_knowledge,
-                work=work_dir or Path(temporary),
+                work_dir=work_dir or Path(temporary),
                 resume=resume,
                 progress=progress or SilentProgress(),
             )
@@ -177,14 +178,14 @@ class EntityFinder(TextFinder, HubModel):
     ) -> "EntityFinder":
         """Train a student as `distill` does, on sentences that are already split into words."""
         progress = progress or SilentProgress()
-        check_enough(sentences, progress)
+        require_enough_words(sentences, progress)
         advance = progress.stage("reading", len(sentences))
         gates = []
         for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
             group = sentences[low : low + _SENTENCES_PER_GROUP]
             gates += np.split(self.gate_scores(group), sentence_starts(group)[1:-1])
             advance(len(group))
-        model = distilled(
+        model = distill_model(
             self.model,
             self.encoder,
             sentences,
@@ -214,7 +215,7 @@ class EntityFinder(TextFinder, HubModel):
         `gates(…).sample(generator=…)` is a random mask.
         """
         with torch.inference_mode():
-            vectors = self.model.features.read(self.encoder, sentences)
+            vectors = self.model.features.encode(self.encoder, sentences)
             gates: KumaraswamyGate = self._selector(vectors)
         return gates
 
@@ -254,8 +255,8 @@ class EntityFinder(TextFinder, HubModel):
         opened = [self.gates(group).prob_open() for group in groups]
         scores = [np.zeros(0, dtype=np.float32)]
         for group, values in zip(groups, opened, strict=True):
-            units = Units.of(self.model.features, self.encoder, group)
-            scores.append(units.largest(to_cpu(values).numpy()))
+            units = UnitIndex.of_features(self.model.features, self.encoder, group)
+            scores.append(units.max_per_word(to_cpu(values).numpy()))
         return np.concatenate(scores)
 
     def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:

@@ -1,4 +1,4 @@
-"""What a selector reads of a sentence, and what gets a gate: words, or the tokens within them."""
+"""What a selector reads of a sentence, and which units have a gate: words or subwords."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,31 +9,34 @@ from torch import Tensor
 from thresher.encoders.attention import ATTENTION_FEATURES, AttentionEncoder
 from thresher.encoders.protocol import Encoder, TokenBatch, WordEncoder, word_vectors
 from thresher.errors import InputError
+from thresher.gates.choices import GateUnit
 
-MEAN = "mean"
+MEAN_ATTENTION = "mean"
 
 
 @dataclass(frozen=True)
 class Features:
-    """A gate for each "word" or each "subword", with attention or without.
+    """The input of a selector: the hidden state of each unit, with or without attention features.
 
-    attention: a layer of the encoder, "mean" for the mean of the layers it reads, None for none
+    unit: what has a gate, a "word" or each "subword"
+    attention: the encoder layer whose attention is used, "mean" for the mean of the layers that
+        the encoder computes, None for no attention features
     """
 
     unit: str = "word"
     attention: int | str | None = None
 
     def width(self, encoder: Encoder) -> int:
-        """The length of what the selector reads of each unit."""
+        """Return the length of the vector of each unit."""
         return encoder.width + (0 if self.attention is None else ATTENTION_FEATURES)
 
     def batch(self, encoder: Encoder, sentences: Sequence[Sequence[str]]) -> TokenBatch:
-        """Sentences as tokens, the units of which are numbered as words."""
+        """Return the sentences as tokens, with the units numbered as words."""
         batch = encoder.batch(sentences)
-        return batch if self.unit == "word" else batch.tokens_as_words()
+        return batch if self.unit == GateUnit.WORD else batch.tokens_as_words()
 
-    def read(self, encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
-        """The vectors of all units, in one batch: (units, width)."""
+    def encode(self, encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """Return the vectors of all units, encoded in one batch: (units, width)."""
         with torch.inference_mode():
             batch = self.batch(encoder, sentences)
             if self.attention is None and isinstance(encoder, WordEncoder):
@@ -45,7 +48,9 @@ class Features:
 
     def _attention(self, encoder: Encoder, batch: TokenBatch) -> Tensor:
         if not isinstance(encoder, AttentionEncoder):
-            raise InputError(f"the encoder {encoder.name} does not tell its attention")
+            raise InputError(
+                f"the encoder {encoder.name} gives no attention weights; `attention` must be None"
+            )
         return encoder.attention(
             batch, layer=self.attention if isinstance(self.attention, int) else None
         )

@@ -1,64 +1,53 @@
-"""How much a term of the loss weighs: a fixed number, or a multiplier that holds it at a target."""
+"""Weights of the terms of a loss: fixed, or Lagrange multipliers that hold a term at a target."""
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor
 
 
-class Weighting(Protocol):
-    """What a term is multiplied by."""
-
-    @property
-    def weight(self) -> float:
-        """λ as it stands."""
-        ...
-
-    def weighted(self, value: Tensor) -> Tensor:
-        """What the term adds to the loss of one step."""
-        ...
-
-
-@dataclass(frozen=True)
-class FixedWeight:
-    """λ · value, λ never moving."""
-
-    weight: float
-
-    def weighted(self, value: Tensor) -> Tensor:
-        """λ · value."""
-        return self.weight * value
-
-
 @dataclass
-class Multiplier:
-    """A Lagrange multiplier λ ≥ 0 for the constraint value ≤ target. At every step
+class TermWeight:
+    """The weight λ of a term, fixed if it has no target.
 
-        ĉ = value − target      c ← α c + (1 − α) ĉ      λ ← λ exp(η c), kept in [least, most]
+    With a target, λ is a Lagrange multiplier for the constraint value ≤ target. At every step
 
-    and the term is λ c, with the gradient of λ max(0, ĉ). While the constraint is violated λ grows,
-    and once it holds λ shrinks, so the share of the loss that it takes up finds itself. The bound
-    at 0 is for gates: with the plain gradient of λ ĉ, those that have closed too far are pushed on
-    for as long as λ takes to shrink, until their own gradients have vanished.
+        c ← α c + (1 − α) (value − target)      λ ← λ exp(η c), kept in [min_weight, max_weight]
 
-    smoothing: α   step: η   average: c, the moving average of ĉ
+    While the constraint is violated λ grows, and once it holds λ shrinks.
+
+    smoothing: α   step: η   average: c, the moving average of the violation
     """
 
-    target: float
     weight: float
+    target: float | None = None
     smoothing: float = 0.9
     step: float = 0.1
-    least: float = 1e-4
-    most: float = 5.0
+    min_weight: float = 1e-4
+    max_weight: float = 5.0
     average: float = 0.0
 
-    def weighted(self, value: Tensor) -> Tensor:
-        """λ c, after c and λ have moved; the gradient is that of λ · value above the target."""
-        violation = value - self.target
-        seen = float(violation.detach())
-        self.average = self.smoothing * self.average + (1 - self.smoothing) * seen
+    def update(self, violation: float) -> None:
+        """Move c and λ, given value − target."""
+        self.average = self.smoothing * self.average + (1 - self.smoothing) * violation
         moved = self.weight * math.exp(self.step * self.average)
-        self.weight = min(max(moved, self.least), self.most)
+        self.weight = min(max(moved, self.min_weight), self.max_weight)
+
+    def update_for(self, value: float) -> None:
+        """Move c and λ after a step in which the term had this value; a fixed weight stays."""
+        if self.target is not None:
+            self.update(value - self.target)
+
+    def penalty(self, value: Tensor) -> Tensor:
+        """Return what the term adds to the loss: λ · value, or λ c after c and λ have moved.
+
+        With a target the gradient is that of λ max(0, value − target). With the plain gradient of
+        λ · value, gates that have closed too far would be closed further for as long as λ takes to
+        shrink, until their own gradients have vanished.
+        """
+        if self.target is None:
+            return self.weight * value
+        violation = value - self.target
+        self.update(float(violation.detach()))
         above = violation.clamp(min=0)
         return self.weight * (above + (self.average - above.detach()))

@@ -1,20 +1,30 @@
-"""From a word's vector to its gate."""
+"""The selector: a small network from a word's vector to its gate."""
 
 from copy import deepcopy
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thresher.encoders.device_transfer import to_device
+from thresher.gates.choices import GateForm
+from thresher.gates.seeding import seeded
 from thresher.maths.gate_forms import check_rate, gate, reachable_rates
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.validation import require
 
-# Where (a, b) may lie. Gates that are cut at a threshold have one hump and use a, b ≥ 1; a
-# stretched gate can close most of the time only with the U-shaped densities below 1.
-PARAMETER_RANGES = {"thresholded": (1.0, 10.0), "continuous": (1.0, 10.0), "stretched": (0.1, 10.0)}
+# The range of (a, b). Thresholded and continuous gates have unimodal densities, a, b ≥ 1; a
+# stretched gate can be closed most of the time only with the U-shaped densities below 1.
+PARAMETER_RANGES: dict[str, tuple[float, float]] = {
+    GateForm.THRESHOLDED: (1.0, 10.0),
+    GateForm.CONTINUOUS: (1.0, 10.0),
+    GateForm.STRETCHED: (0.1, 10.0),
+}
 
-_WORDS_IN_A_CACHE = 512
+_WORDS_PER_CPU_CACHE = 512
+_ROWS_PER_PART = 65_536  # a multiple of the above, so that parts do not change the result
 
 
 class Selector(nn.Module):
@@ -23,20 +33,20 @@ class Selector(nn.Module):
     vectors: (words, width)   returns: gates of shape (words,)
     """
 
-    def __init__(self, width: int, *, hidden: int = 256, form: str = "thresholded") -> None:
+    def __init__(self, width: int, *, hidden: int = 256, form: str = GateForm.THRESHOLDED) -> None:
         super().__init__()
         self.low, self.high = PARAMETER_RANGES.get(form, (1.0, 10.0))
-        check_rate(0.5, form, self.low, self.high)  # an unknown form is refused here
+        check_rate(0.5, form, self.low, self.high)  # raises for an unknown form
         self.form = form
         self.norm = nn.LayerNorm(width)
         self.inner = nn.Linear(width, hidden)
         self.outer = nn.Linear(hidden, 2)
 
     def forward(self, vectors: Tensor) -> KumaraswamyGate:
-        """The gate of each word."""
+        """Return the gate of each word."""
         if vectors.device.type == "cpu" and not torch.is_grad_enabled():
             outer = torch.cat(
-                [self._outer(part) for part in torch.split(vectors, _WORDS_IN_A_CACHE)]
+                [self._outer(part) for part in torch.split(vectors, _WORDS_PER_CPU_CACHE)]
             )
         else:
             outer = self._outer(vectors)
@@ -47,23 +57,38 @@ class Selector(nn.Module):
         outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
         return outer
 
-    def moved(self, by: float) -> "Selector":
-        """A copy whose gates are all more open, or less: a and b move apart before softplus."""
+    def shifted(self, shift: float) -> "Selector":
+        """Return a copy with all gates more open (shift > 0) or less: ±shift before softplus."""
         copy = deepcopy(self)
         with torch.no_grad():
-            copy.outer.bias.add_(torch.tensor([by, -by], device=copy.outer.bias.device))
+            copy.outer.bias.add_(torch.tensor([shift, -shift], device=copy.outer.bias.device))
         return copy
 
 
-def require_rate(name: str, rate: float, form: str) -> None:
-    """Raise InputError unless gates of that form can be open at the rate."""
-    least, greatest = reachable_rates(form, *PARAMETER_RANGES[form])
-    rule = f"between {least:.1g} and {greatest:.3g}, which {form} gates can reach"
-    require(least <= rate <= greatest, name, f"{rate:g}", rule)
-
-
 def seeded_selector(seed: int, width: int, *, hidden: int = 256, form: str) -> Selector:
-    """A new selector whose weights follow from the seed alone; the global generator is kept."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    """Return a new selector whose weights depend on the seed alone."""
+    with seeded(seed):
         return Selector(width, hidden=hidden, form=form)
+
+
+def open_probabilities(
+    selector: Selector, vectors: NDArray[np.float16] | Tensor, device: torch.device
+) -> Tensor:
+    """Return P(open) of every unit, on the CPU: (units,).
+
+    vectors: (units, width), also an array that is mapped from a file   device: the selector's
+    """
+    parts = [torch.zeros(0)]
+    with torch.no_grad():
+        for low in range(0, len(vectors), _ROWS_PER_PART):
+            part = vectors[low : low + _ROWS_PER_PART]
+            rows = part if isinstance(part, Tensor) else torch.from_numpy(np.array(part))
+            parts.append(selector(to_device(rows, device).float()).prob_open().cpu())
+    return torch.cat(parts)
+
+
+def require_rate(name: str, rate: float, form: str) -> None:
+    """Raise InputError unless gates of this form can be open at the rate."""
+    low, high = reachable_rates(form, *PARAMETER_RANGES[form])
+    rule = f"between {low:.1g} and {high:.3g}, which {form} gates can reach"
+    require(low <= rate <= high, name, f"{rate:g}", rule)

@@ -1,4 +1,4 @@
-"""Variants of the objective, each a value of its own: Fourier filters and dual models."""
+"""Variants of the objective: Fourier filters of sentence vectors, and several selectors."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -6,21 +6,18 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
+from thresher.gates.choices import FilterKind, SelectorRelation
 from thresher.maths.fourier_filters import band_pass, high_pass, low_pass
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate, symmetric_kl
-from thresher.validation import require, require_choice, require_number
-
-UNITS = ("word", "subword")
-FILTERS = ("low", "high", "band")
-RELATIONS = ("align", "repel")
+from thresher.validation import require, require_choice, require_fields, require_number
 
 
 @dataclass(frozen=True, kw_only=True)
 class FourierFilter:
-    """Which frequencies of a sentence's vector the contrast compares.
+    """Which frequencies of a sentence vector the contrast compares.
 
     kind: "low" keeps f ≤ cutoff, "high" f > cutoff, "band" cutoff < f ≤ upper
-    cutoff, upper: fractions of Nyquist's frequency, in [0, 1]
+    cutoff, upper: fractions of the Nyquist frequency, in [0, 1]
     """
 
     kind: str
@@ -28,34 +25,34 @@ class FourierFilter:
     upper: float = 1.0
 
     def __post_init__(self) -> None:
-        require_choice("filter", self.kind, FILTERS)
-        require_number("cutoff", self.cutoff, at_least=0, at_most=1)
-        require_number("upper", self.upper, at_least=0, at_most=1)
-        if self.kind == "band":
+        require_choice("filter", self.kind, FilterKind)
+        require_fields(self, ("cutoff", "upper"), at_least=0, at_most=1)
+        if self.kind == FilterKind.BAND:
             require(self.cutoff < self.upper, "upper", self.upper, f"above `cutoff`, {self.cutoff}")
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """The vectors with those frequencies alone: (…, width)."""
-        if self.kind == "low":
+        """Return the vectors with these frequencies only: (…, width)."""
+        if self.kind == FilterKind.LOW:
             return low_pass(vectors, cutoff=self.cutoff)
-        if self.kind == "high":
+        if self.kind == FilterKind.HIGH:
             return high_pass(vectors, cutoff=self.cutoff)
         return band_pass(vectors, low=self.cutoff, high=self.upper)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DualModels:
-    """Several selectors trained together, whose gates should agree or differ.
+    """Several selectors that are trained together, whose gates should agree or differ.
 
-    The divergence D is the symmetric KL between gates, mean over words and over pairs of
-    selectors. "align" adds λ_kl D to the objective; "repel" adds −λ_kl min(D, cap): were it not
-    capped, one gate would open everywhere and the other nowhere.
+    The divergence D is the symmetric KL between gates, averaged over words and pairs of selectors.
+    "align" adds λ_kl D to the objective; "repel" adds −λ_kl min(D, cap). Without the cap, one gate
+    would open everywhere and the other nowhere.
 
-    With "align" the prior teaches every selector, with "repel" the first alone: the others look
-    for what else carries a sentence, and are held at their target rates from both sides.
+    With "align" every selector learns from the prior, with "repel" only the first: the others
+    learn what else identifies a sentence, and are held at their target rates from both sides.
 
-    weight: λ_kl   cap: in nats   sparsity, target_rates: one for each selector, or none to use
-    those of the settings; a target rate may be None
+    weight: λ_kl   cap: in nats
+    sparsity, target_rates: one value for each selector, or empty to use those of the settings; a
+        target rate may be None
     """
 
     selectors: int = 2
@@ -67,7 +64,7 @@ class DualModels:
 
     def __post_init__(self) -> None:
         require_number("selectors", self.selectors, at_least=2)
-        require_choice("relation", self.relation, RELATIONS)
+        require_choice("relation", self.relation, SelectorRelation)
         require_number("weight", self.weight, at_least=0)
         require_number("cap", self.cap, above=0)
         for name in ("sparsity", "target_rates"):
@@ -77,19 +74,19 @@ class DualModels:
         for value in self.sparsity:
             require_number("sparsity", value, at_least=0)
 
-    def taught(self, selector: int) -> bool:
-        """Whether the prior teaches that selector."""
-        return self.relation == "align" or selector == 0
+    def learns_from_prior(self, selector: int) -> bool:
+        """Whether the selector with this index learns from the prior."""
+        return self.relation == SelectorRelation.ALIGN or selector == 0
 
     def term(self, gates: list[KumaraswamyGate]) -> tuple[float, Tensor]:
-        """The weight of the divergence in the objective, with its sign, and the divergence."""
+        """Return the signed weight of the divergence in the objective, and the divergence."""
         divergence = mean_divergence(gates)
-        if self.relation == "align":
+        if self.relation == SelectorRelation.ALIGN:
             return self.weight, divergence
         return -self.weight, divergence.clamp(max=self.cap)
 
 
 def mean_divergence(gates: list[KumaraswamyGate]) -> Tensor:
-    """½ KL(p‖q) + ½ KL(q‖p), mean over words and over all pairs of selectors."""
+    """Return ½ KL(p‖q) + ½ KL(q‖p), averaged over words and over all pairs of selectors."""
     pairs = [symmetric_kl(p, q).mean() for p, q in combinations(gates, 2)]
     return torch.stack(pairs).mean()

@@ -1,1 +1,1 @@
-"""Texts with labels -> a classifier, and the words that carry its answers."""
+"""Labels of texts with rationales: a classifier, and gates that select the words it needs."""

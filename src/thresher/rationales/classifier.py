@@ -1,4 +1,4 @@
-"""The classifier F: a text's vector to the scores of its labels, with a gate on every word."""
+"""The classifier of texts, and the reader that turns gated texts into its input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,13 @@ from torch.nn import functional
 
 from thresher.encoders.activation_checkpointing import encode_checkpointed
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
-from thresher.gates.objective import GATES_AT
+from thresher.gates.choices import GatePosition
+from thresher.gates.seeding import seeded
+from thresher.validation import require_choice
 
 
 class Classifier(nn.Module):
-    """Two layers over the vector of a text: W₂ GELU(W₁ LayerNorm(v)).
+    """Two layers on the vector of a text: W₂ GELU(W₁ LayerNorm(v)).
 
     vectors: (texts, width)   returns: logits (texts, labels)
     """
@@ -25,53 +27,50 @@ class Classifier(nn.Module):
         self.outer = nn.Linear(hidden, labels)
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """The logits of each text."""
+        """Return the logits of each text."""
         logits: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
         return logits
 
 
 def seeded_classifier(seed: int, width: int, labels: int, *, hidden: int) -> Classifier:
-    """A new classifier whose weights follow from the seed alone; the global generator is kept."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    """Return a new classifier whose weights depend on the seed alone."""
+    with seeded(seed):
         return Classifier(width, labels, hidden=hidden)
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Turns texts into vectors, some of their words taken away.
+    """Encodes texts from which some words are removed.
 
-    gates_at: "input" takes words away before the encoder reads the text, so that nothing of them
-    is left; "pool" leaves their vectors out of the mean, though their neighbours have read them
+    gates_at: "input" replaces closed words before the encoder reads the text, so that no
+        information about them is left; "pool" leaves their vectors out of the mean, although the
+        vectors of other words were computed with them
     """
 
     encoder: Encoder
     gates_at: str = "input"
 
     def __post_init__(self) -> None:
-        if self.gates_at not in GATES_AT:
-            raise ValueError(
-                f"unknown place for gates {self.gates_at!r}; choose from {', '.join(GATES_AT)}"
-            )
+        require_choice("gates_at", self.gates_at, GatePosition)
 
     def batch(self, texts: Sequence[Sequence[str]]) -> TokenBatch:
-        """Texts, each all its words, as tokens."""
+        """Return texts, given as words, as tokens."""
         return self.encoder.batch(texts)
 
     def vectors(self, batch: TokenBatch, z: Tensor | None = None) -> Tensor:
-        """The vectors of the texts with word w let through by z[w]: (texts, width)."""
-        if self.gates_at == "input":
+        """Return the vectors of texts whose word w has the gate z[w]: (texts, width)."""
+        if self.gates_at == GatePosition.INPUT:
             return sentence_vectors(encode_checkpointed(self.encoder, batch, z), batch)
         with torch.no_grad():
             words = word_vectors(encode_checkpointed(self.encoder, batch), batch)
         weights = words.new_ones(batch.words) if z is None else z
-        return _pooled(words, weights, batch.sentence_of_word, batch.sentences)
+        return _weighted_mean(words, weights, batch.sentence_of_word, batch.sentences)
 
 
-def _pooled(words: Tensor, weights: Tensor, text_of_word: Tensor, texts: int) -> Tensor:
-    """Σ z v / max(Σ z, 1) over the words of each text.
+def _weighted_mean(words: Tensor, weights: Tensor, text_of_word: Tensor, texts: int) -> Tensor:
+    """Return Σ z v / max(Σ z, 1) over the words of each text.
 
-    The bound keeps the gradient of a text whose gates are all but closed as small as any other.
+    The lower bound keeps the gradient small for texts whose gates are nearly all closed.
     """
     sums = words.new_zeros(texts, words.shape[-1]).index_add(
         0, text_of_word, weights[:, None] * words

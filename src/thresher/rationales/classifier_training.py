@@ -1,4 +1,4 @@
-"""Training a classifier on whole texts, and on what is left of them when words go at random."""
+"""Train a classifier on whole texts, and on texts from which random words are removed."""
 
 import copy
 import math
@@ -8,13 +8,14 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional
 
+from thresher.gates.optimization import adamw, take_step
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
 
-_ROWS = 256  # vectors in a batch
+_VECTORS_PER_BATCH = 256
 _EPOCHS = 30
-_LEAST_STEPS = 300
+_MIN_STEPS = 300
 _LEARNING_RATE = 1e-3
 
 
@@ -25,23 +26,25 @@ def train_classifier(
     labels: Tensor,
     *,
     label_count: int,
-    learn: Sequence[int],
+    training: Sequence[int],
     held_out: Sequence[int],
     settings: RationaleSettings,
     progress: Callable[[int], None] = lambda texts: None,
 ) -> Classifier:
-    """A classifier of the texts numbered `learn`, the best of its epochs on those held out.
+    """Train a classifier, and return the weights of its best epoch on the held-out texts.
 
-    The encoder is frozen, so every reading of a text is made once. A reading takes away each word
-    with a probability drawn for the text: the classifier meets texts with anything from all of
-    their words to none, as it will behind gates.
+    The encoder is frozen, so texts are encoded once: whole, and several times with some words
+    removed. The fraction of removed words is drawn for each text, so that the classifier sees
+    anything from all words of a text to none, as it will with gates.
 
-    whole: (texts, width), the vectors of the texts with all their words   labels: (texts,)
+    whole: (texts, width), the vectors of whole texts   labels: (texts,)
+    training, held_out: indices of texts
     """
-    noise = Generator().manual_seed(settings.seed)
+    generator = Generator().manual_seed(settings.seed)
     readings = [whole]
     for _ in range(settings.partial_readings):
-        readings.append(text_vectors(reader, texts, random_parts(texts, noise), progress=progress))
+        kept = random_parts(texts, generator)
+        readings.append(text_vectors(reader, texts, kept, progress=progress))
     vectors = torch.stack(readings)  # (readings, texts, width)
     targets = labels.to(vectors.device).expand(len(readings), -1)
     classifier = seeded_classifier(
@@ -49,47 +52,43 @@ def train_classifier(
     ).to(vectors.device)
     return _best_epoch(
         classifier,
-        (vectors[:, learn].flatten(0, 1), targets[:, learn].flatten()),
+        (vectors[:, training].flatten(0, 1), targets[:, training].flatten()),
         (vectors[:, held_out].flatten(0, 1), targets[:, held_out].flatten()),
         weight_decay=settings.weight_decay,
-        generator=noise,
+        generator=generator,
     )
 
 
 def random_parts(texts: Sequence[Words], generator: Generator) -> list[Tensor]:
-    """Words kept at random, 1 or 0 each; the share of a text that stays is drawn from U(0, 1)."""
-    shares = torch.rand(len(texts), generator=generator)
+    """Mark random words to keep, 1 or 0 each; the kept fraction of a text is drawn from U(0, 1)."""
+    fractions = torch.rand(len(texts), generator=generator)
     return [
-        (torch.rand(len(words), generator=generator) < share).float()
-        for words, share in zip(texts, shares, strict=True)
+        (torch.rand(len(words), generator=generator) < fraction).float()
+        for words, fraction in zip(texts, fractions, strict=True)
     ]
 
 
 def _best_epoch(
     classifier: Classifier,
-    learn: tuple[Tensor, Tensor],
+    training: tuple[Tensor, Tensor],
     held_out: tuple[Tensor, Tensor],
     *,
     weight_decay: float,
     generator: Generator,
 ) -> Classifier:
-    """The weights after the epoch whose cross-entropy on the held-out vectors is least."""
-    vectors, targets = learn
-    optimizer = torch.optim.AdamW(
-        classifier.parameters(), lr=_LEARNING_RATE, weight_decay=weight_decay
-    )
-    epochs = max(_EPOCHS, math.ceil(_LEAST_STEPS * _ROWS / len(vectors)))
-    least, best = math.inf, classifier.state_dict()
-    for _ in range(epochs):
+    """Train, and restore the weights with the lowest cross-entropy on the held-out vectors."""
+    vectors, targets = training
+    optimizer = adamw([classifier], learning_rate=_LEARNING_RATE, weight_decay=weight_decay)
+    epochs = max(_EPOCHS, math.ceil(_MIN_STEPS * _VECTORS_PER_BATCH / len(vectors)))
+    lowest, best = math.inf, classifier.state_dict()
+    for epoch in range(epochs):
         order = torch.randperm(len(vectors), generator=generator).to(vectors.device)
-        for rows in torch.split(order, _ROWS):
-            optimizer.zero_grad(set_to_none=True)
+        for rows in torch.split(order, _VECTORS_PER_BATCH):
             loss = functional.cross_entropy(classifier(vectors[rows]), targets[rows])
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+            take_step(optimizer, loss, when=f"in epoch {epoch + 1} of the classifier")
         with torch.no_grad():
-            surprise = float(functional.cross_entropy(classifier(held_out[0]), held_out[1]))
-        if surprise < least:
-            least, best = surprise, copy.deepcopy(classifier.state_dict())
+            held_out_loss = float(functional.cross_entropy(classifier(held_out[0]), held_out[1]))
+        if held_out_loss < lowest:
+            lowest, best = held_out_loss, copy.deepcopy(classifier.state_dict())
     classifier.load_state_dict(best)
     return classifier.eval().requires_grad_(False)

@@ -1,86 +1,74 @@
-"""Texts as words, with their labels and what was computed of them once."""
+"""Labelled texts with the vectors of their words, from which gates are trained."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.gates.word_vectors import sentence_starts
-
-_POOL = 16  # batches drawn at random together, then sorted by length among themselves
+from thresher.gates.batching import shuffled_batches
+from thresher.gates.corpus import EncodedCorpus
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Texts to learn rationales from.
+class LabelledCorpus(EncodedCorpus):
+    """Encoded texts (each is one of the `sentences`) with their labels.
 
-    texts: the words of each   labels: (texts,), numbers of labels
-    vectors: (words, width), what the gates read   opinions: (words,), π or NaN for none
+    labels: (texts,), numbers of labels
+    prior: (words,), π of each word, NaN where it gives no probability; None for no prior
     """
 
-    texts: Sequence[Sequence[str]]
     labels: Tensor
-    vectors: NDArray[np.float16]
-    opinions: NDArray[np.float32] | None = None
-    starts: NDArray[np.int64] = field(init=False)
+    prior: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "starts", sentence_starts(self.texts))
-        words = int(self.starts[-1])
-        if len(self.labels) != len(self.texts) or len(self.vectors) != words:
+        super().__post_init__()
+        if len(self.labels) != len(self.sentences):
             raise ValueError(
-                f"one label a text and one vector a word: {len(self.texts)} texts with "
-                f"{len(self.labels)} labels, {words} words with {len(self.vectors)} vectors"
+                f"there must be one label per text: {len(self.sentences)} texts, "
+                f"got {len(self.labels)}"
             )
-        if self.opinions is not None and len(self.opinions) != words:
-            raise ValueError(f"one π a word: {words} words, {len(self.opinions)} of them")
+        if self.prior is not None:
+            self.require_one_per_unit("prior probability", self.prior)
 
-    def words(self, indices: Sequence[int]) -> list[Sequence[str]]:
-        """The words of some texts."""
-        return [self.texts[i] for i in indices]
-
-    def vectors_of(self, indices: Sequence[int], device: torch.device) -> Tensor:
-        """The vectors of their words: (words, width)."""
-        return torch.from_numpy(self.vectors[self._rows(indices)]).to(device, torch.float32)
-
-    def opinions_of(self, indices: Sequence[int], device: torch.device) -> Tensor | None:
-        """π of their words, if there is any: (words,)."""
-        if self.opinions is None:
-            return None
-        return torch.from_numpy(self.opinions[self._rows(indices)]).to(device)
+    def prior_of(self, indices: Sequence[int], device: torch.device) -> Tensor | None:
+        """Return π of the words of some texts, if there is a prior: (words,)."""
+        return None if self.prior is None else self.values_of(self.prior, indices, device)
 
     def text_of_word(self, indices: Sequence[int], device: torch.device) -> Tensor:
-        """For each of their words, which of the texts it belongs to: (words,)."""
-        lengths = torch.tensor([len(self.texts[i]) for i in indices], device=device)
+        """Return the position, among these texts, of the text of each word: (words,)."""
+        lengths = torch.tensor([len(self.sentences[i]) for i in indices], device=device)
         return torch.repeat_interleave(lengths)
 
-    def _rows(self, indices: Sequence[int]) -> NDArray[np.int64]:
-        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in indices])
 
-
-def per_text(values: Tensor, texts: Sequence[Sequence[str]]) -> list[Tensor]:
-    """Values of words, texts one after the other, as one tensor a text: each (words,)."""
+def split_by_text(values: Tensor, texts: Sequence[Sequence[str]]) -> list[Tensor]:
+    """Split the values of all words into one tensor per text: each (words,)."""
     return list(torch.split(values, [len(words) for words in texts]))
 
 
-def split(texts: int, *, share: float, seed: int, most: int = 500) -> tuple[list[int], list[int]]:
-    """Numbers of texts to learn from, and of those held out to choose by: at least one of each."""
+def hold_out_texts(
+    texts: int, *, fraction: float, seed: int, max_held_out: int = 500
+) -> tuple[list[int], list[int]]:
+    """Return the indices of texts to train on, and of held-out texts: at least one of each."""
     order = np.random.default_rng(seed).permutation(texts).tolist()
-    held_out = min(max(1, round(share * texts)), most, texts - 1)
+    held_out = min(max(1, round(fraction * texts)), max_held_out, texts - 1)
     return sorted(order[held_out:]), sorted(order[:held_out])
 
 
 def endless_batches(
-    indices: Sequence[int], lengths: Sequence[int], *, size: int, seed: int
+    indices: Sequence[int], lengths: Sequence[int], *, texts_per_batch: int, seed: int
 ) -> Iterator[list[int]]:
-    """Batches of like length for ever; every text comes once before any comes again."""
-    draw = np.random.default_rng([seed, 1])
+    """Yield random batches of texts of similar length, epoch after epoch, without end.
+
+    lengths: of all texts
+    """
+    generator = np.random.default_rng([seed, 1])
     while True:
-        shuffled = draw.permutation(list(indices)).tolist()
-        for low in range(0, len(shuffled), size * _POOL):
-            pool = sorted(shuffled[low : low + size * _POOL], key=lambda i: lengths[i])
-            batches = [pool[i : i + size] for i in range(0, len(pool), size)]
-            yield from (batches[i] for i in draw.permutation(len(batches)))
+        yield from shuffled_batches(
+            indices,
+            np.asarray(lengths),
+            sentences_per_batch=texts_per_batch,
+            generator=generator,
+        )

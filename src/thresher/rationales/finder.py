@@ -1,4 +1,4 @@
-"""Labels of texts, and the words that carry them."""
+"""Label texts, and find the words that the labels rest on."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import deepcopy
@@ -11,11 +11,13 @@ from torch import Tensor
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.priors.word_priors import WordListPrior, first_probability
 from thresher.errors import InputError
-from thresher.gates.word_vectors import batches_by_length, encode_words
+from thresher.gates.batching import batches_by_length
+from thresher.gates.selector import open_probabilities
+from thresher.gates.word_vectors import encode_words
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.rationales.classifier import Reader
-from thresher.rationales.corpus import per_text
-from thresher.rationales.fit import fit_rationales, open_probabilities
+from thresher.rationales.corpus import split_by_text
+from thresher.rationales.fit import fit_rationales
 from thresher.rationales.inference import probabilities
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import RationaleSettings
@@ -23,15 +25,15 @@ from thresher.rationales.training import OPEN
 from thresher.text.annotations import Span
 from thresher.text.sentences import Word, segment
 
-_WORDS_TOGETHER = 20_000  # words of several texts that are read in common batches
+_WORDS_PER_GROUP = 20_000  # of several texts that are encoded in common batches
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A text's label and the words that carry it.
+    """The label of a text and the spans of words it rests on.
 
-    probability: of the label, given what the model answers from
+    probability: of the label, given the whole text (mode "frozen") or the rationale ("joint")
     from_rationale: of the same label, given the words of the spans alone
     """
 
@@ -42,7 +44,7 @@ class Explanation:
 
 
 class RationaleFinder:
-    """Labels texts and says which of their words the answer rests on.
+    """Labels texts and selects the words that each label rests on.
 
     >>> finder = RationaleFinder.fit(texts, labels)
     >>> finder.explain("The soup was cold and nobody came.")
@@ -58,7 +60,7 @@ class RationaleFinder:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | None = None) -> "RationaleFinder":
-        """A finder from the folder that `save` made."""
+        """Load a finder from a folder written by `save`."""
         folder = Path(folder)
         model = RationaleModel.read(folder)
         encoder = load_encoder(model.encoder, layer=model.layer, device=device, near=folder.parent)
@@ -77,21 +79,24 @@ class RationaleFinder:
         unlikely: Set[str] = frozenset(),
         progress: ProgressReporter | None = None,
     ) -> "RationaleFinder":
-        """Learn from texts and their labels.
+        """Train a finder on texts and their labels.
 
-        classifier: a model whose classifier is to be explained, or learned further (joint)
-        likely, unlikely: words expected in rationales (π = 1), and expected not to be (π = 0)
+        encoder: an encoder or its name; by default all-MiniLM-L6-v2
+        classifier: a model whose classifier is to be explained, or trained further (mode "joint")
+        likely, unlikely: words that are expected in rationales (π = 1), and outside them (π = 0)
         """
         if isinstance(texts, str) or len(texts) != len(labels):
-            raise InputError("give several texts, and as many labels as texts")
+            raise InputError("`texts` must be a sequence of strings, with as many `labels`")
         if encoder is None or isinstance(encoder, str):
             encoder = load_encoder(encoder) if encoder else load_encoder()
         settings = settings or RationaleSettings()
-        names, known = tuple(sorted(set(labels))), None
+        names, trained = tuple(sorted(set(labels))), None
         if classifier is not None:
             _check_classifier(classifier, encoder, settings, set(labels))
             names = classifier.labels
-            known = deepcopy(classifier.classifier).to(encoder.device)  # it may learn further
+            trained = deepcopy(classifier.classifier).to(
+                encoder.device
+            )  # it may be trained further
         words = [[word.text for word in split_words(text)] for text in texts]
         lists = [WordListPrior(likely, 1.0), WordListPrior(unlikely, 0.0)]
         fitted = fit_rationales(
@@ -100,8 +105,8 @@ class RationaleFinder:
             encoder,
             label_names=names,
             settings=settings,
-            classifier=known,
-            opinions=first_probability(lists, words) if likely or unlikely else None,
+            classifier=trained,
+            prior=first_probability(lists, words) if likely or unlikely else None,
             progress=progress or SilentProgress(),
         )
         model = RationaleModel(
@@ -129,56 +134,57 @@ class RationaleFinder:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What a text may be labelled."""
+        """The labels that a text may get."""
         return self.model.labels
 
     def save(self, folder: str | Path) -> None:
-        """Write the model as a folder, whole or not at all."""
+        """Write the model to a folder, completely or not at all."""
         self.model.write(Path(folder))
 
     def explain(self, text: str, *, threshold: float | None = None) -> Explanation:
-        """The label of a text and its rationale."""
+        """Return the label of a text and its rationale."""
         return next(self.explain_all([text], threshold=threshold))
 
     def explain_all(
         self, texts: Iterable[str], *, threshold: float | None = None
     ) -> Iterator[Explanation]:
-        """Each text in turn. Lazy: texts are read a few at a time."""
+        """Yield the explanation of each text; texts are consumed a few at a time."""
         if isinstance(texts, str):
-            raise InputError("texts are several strings; for a single one use explain")
+            raise InputError("`texts` must be several strings; for a single one use `explain`")
         for group in _groups(texts):
             words = [[word.text for word in each] for _, each in group]
             scores = self.scores(words)
             whole, rationale = self.answers(words, self.selected(scores, threshold))
             answers = whole if self.model.mode == "frozen" else rationale
-            for i, (text, placed) in enumerate(group):
+            for i, (text, text_words) in enumerate(group):
                 label = int(answers[i].argmax())
                 yield Explanation(
                     label=self.labels[label],
                     probability=float(answers[i, label]),
                     from_rationale=float(rationale[i, label]),
-                    spans=spans_of(text, placed, scores[i], self._threshold(threshold)),
+                    spans=spans_of(text, text_words, scores[i], self._threshold(threshold)),
                 )
 
     def scores(self, texts: Sequence[Sequence[str]]) -> list[Tensor]:
-        """P(open) of the words of texts that are already split; for each text (words,)."""
+        """Return P(open) of the words of texts, given as words; for each text (words,)."""
         rows: list[Tensor] = [torch.zeros(0)] * len(texts)
-        most = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
-        for indices in batches_by_length(texts, words_per_batch=most):
-            vectors = encode_words(self.encoder, [texts[i] for i in indices])
-            opened = open_probabilities(self._selector, vectors)
-            for i, row in zip(indices, per_text(opened, [texts[i] for i in indices]), strict=True):
+        words_per_batch = _WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        for indices in batches_by_length(texts, words_per_batch=words_per_batch):
+            batch = [texts[i] for i in indices]
+            vectors = encode_words(self.encoder, batch)
+            opened = open_probabilities(self._selector, vectors, self.encoder.device)
+            for i, row in zip(indices, split_by_text(opened, batch), strict=True):
                 rows[i] = row
         return rows
 
     def selected(self, scores: Sequence[Tensor], threshold: float | None = None) -> list[Tensor]:
-        """Which words are in the rationales; for each text (words,)."""
+        """Return which words are in the rationales; for each text (words,)."""
         return [row >= self._threshold(threshold) for row in scores]
 
     def answers(
         self, texts: Sequence[Sequence[str]], selected: Sequence[Tensor]
     ) -> tuple[Tensor, Tensor]:
-        """The probabilities of labels given whole texts, and given the selected words alone.
+        """Return the probabilities of labels given whole texts, and given the selected words alone.
 
         Each (texts, labels).
         """
@@ -193,17 +199,17 @@ class RationaleFinder:
 
 
 def split_words(text: str) -> list[Word]:
-    """All words of a text, of whatever sentence; a text without words is refused."""
+    """Return the words of all sentences of a text; raise InputError if there are none."""
     words = [word for sentence in segment(text) for word in sentence.words]
     if not words:
-        raise InputError("a text without words cannot be labelled")
+        raise InputError("a text without words cannot be labelled; leave it out")
     return words
 
 
 def spans_of(
     text: str, words: Sequence[Word], scores: Tensor, threshold: float
 ) -> tuple[Span, ...]:
-    """Runs of words that score at least the threshold, each with the mean score of its words."""
+    """Return runs of words that score at least the threshold, with their mean scores."""
     runs: list[list[int]] = []
     for i, score in enumerate(scores.tolist()):
         if score < threshold:
@@ -224,13 +230,13 @@ def spans_of(
 
 
 def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Word]]]]:
-    """Texts with their words, as many together as make good batches."""
+    """Yield groups of texts with their words, large enough for efficient batches."""
     group: list[tuple[str, list[Word]]] = []
     count = 0
     for text in texts:
         group.append((text, split_words(text)))
         count += len(group[-1][1])
-        if count >= _WORDS_TOGETHER:
+        if count >= _WORDS_PER_GROUP:
             yield group
             group, count = [], 0
     if group:
@@ -242,7 +248,10 @@ def _check_classifier(
 ) -> None:
     model.checked_for(encoder.width)
     if model.gates_at != settings.gates_at:
-        raise InputError(f"the classifier reads gates at the {model.gates_at}; ask for the same")
+        raise InputError(
+            f"`gates_at` must be {model.gates_at!r}, as the classifier was trained, "
+            f"got {settings.gates_at!r}"
+        )
     if unknown := sorted(labels - set(model.labels)):
         raise InputError(
             f"the classifier knows the labels {', '.join(model.labels)}; not {unknown[0]!r}"

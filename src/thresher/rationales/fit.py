@@ -1,4 +1,4 @@
-"""From labelled texts to a classifier and its gates."""
+"""Fit a classifier and its gates on labelled texts."""
 
 import tempfile
 from collections.abc import Sequence
@@ -12,25 +12,33 @@ from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-from thresher.gates.selector import Selector
-from thresher.gates.word_vectors import cache_vectors
+from thresher.gates.selector import Selector, open_probabilities
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
+from thresher.rationales.choices import RationaleMode
 from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
-from thresher.rationales.corpus import Corpus, per_text, split
+from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_text
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
-from thresher.rationales.training import OPEN, Check, TrainedGates, collapse, train_gates
+from thresher.rationales.training import (
+    OPEN,
+    OPEN_RATE_LIMITS,
+    Check,
+    TrainedGates,
+    train_gates,
+)
 
-LEAST_TEXTS = 20  # fewer teach nothing
+MIN_TEXTS = 20  # with fewer, nothing is learned
+_TARGET_TOLERANCE = 0.05  # by which the fraction of open gates may miss its target unmentioned
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """What fitting found out.
+class FittedRationales:
+    """The result of fitting.
 
-    held_out: figures on the texts it did not learn from   warnings: what went wrong, a line each
+    held_out: figures on the held-out texts   warnings: one line for each problem
     """
 
     selector: Selector
@@ -49,21 +57,21 @@ def fit_rationales(
     label_names: Sequence[str],
     settings: RationaleSettings,
     classifier: Classifier | None = None,
-    opinions: NDArray[np.float32] | None = None,
+    prior: NDArray[np.float32] | None = None,
     progress: ProgressReporter,
-) -> Fitted:
-    """Learn which words of texts carry their labels.
+) -> FittedRationales:
+    """Train gates that select the words which decide the labels of texts.
 
-    texts: the words of each   labels: (texts,), numbers into `label_names`
-    classifier: one that is already trained, to be explained; by default one is learned
-    opinions: (words,), π of each word or NaN
+    texts: the words of each   labels: (texts,), indices of `label_names`
+    classifier: a trained one, to be explained or trained further; by default one is trained
+    prior: (words,), π of each word, NaN where it gives no probability
     """
-    check_labels(labels, label_names)
-    learn, held_out = split(len(texts), share=settings.held_out, seed=settings.seed)
+    require_enough_texts(labels, label_names)
+    training, held_out = hold_out_texts(len(texts), fraction=settings.held_out, seed=settings.seed)
     reader = Reader(encoder, settings.gates_at)
-    targets = labels
-    if settings.mode == "joint" and (classifier is not None or not settings.head_start):
+    if _skips_whole_texts(classifier, settings):
         classifier = classifier or _untrained(encoder, len(label_names), settings)
+        targets = labels
     else:
         whole = text_vectors(reader, texts, progress=progress.stage("texts", len(texts)))
         classifier = classifier or train_classifier(
@@ -72,56 +80,60 @@ def fit_rationales(
             whole,
             labels,
             label_count=len(label_names),
-            learn=learn,
+            training=training,
             held_out=held_out,
             settings=settings,
             progress=progress.stage("classifier", len(texts) * settings.partial_readings),
         )
-        if settings.mode == "frozen":  # what it says is to be kept, right or wrong
-            with torch.no_grad():
-                targets = classifier(whole).argmax(-1).cpu()
-    with tempfile.TemporaryDirectory() as work:
+        targets = _targets(classifier, whole, labels, settings)
+    with tempfile.TemporaryDirectory() as folder:
         count = progress.stage("words", len(texts))
-        vectors = cache_vectors(encoder, texts, Path(work) / "vectors.npy", progress=count)
-        corpus = Corpus(texts, targets, vectors, opinions)
+        vectors = cache_vectors(encoder, texts, Path(folder) / "vectors.npy", progress=count)
+        corpus = LabelledCorpus(texts, vectors, UnitIndex.of_words(texts), targets, prior)
         trained = train_gates(
             reader,
             corpus,
             classifier,
-            learn=learn,
+            training=training,
             held_out=held_out,
             settings=settings,
             after_step=progress.stage("gates", settings.steps),
         )
-        opened = open_probabilities(trained.selector, corpus.vectors_of(held_out, encoder.device))
-    figures = measure_faithfulness(
-        reader,
-        trained.classifier,
-        corpus.words(held_out),
-        labels[held_out],
-        per_text(opened >= OPEN, corpus.words(held_out)),
-    )
+        figures = _held_out_figures(reader, corpus, trained, labels, held_out)
     warnings = _warnings(trained, figures, labels[held_out], settings)
     for warning in warnings:
         progress.note(warning)
-    return Fitted(
+    return FittedRationales(
         trained.selector, trained.classifier, trained.checks, trained.chosen, figures, warnings
     )
 
 
-def check_labels(labels: Tensor, names: Sequence[str]) -> None:
-    """Refuse too few texts, and texts of one label."""
-    if len(labels) < LEAST_TEXTS:
-        raise InputError(f"{len(labels)} texts are too few to learn from; give {LEAST_TEXTS}")
+def require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
+    """Raise InputError for too few texts, and if all texts have the same label."""
+    if len(labels) < MIN_TEXTS:
+        raise InputError(
+            f"{len(labels)} texts are too few to learn from; give at least {MIN_TEXTS}"
+        )
     if len(names) < 2:
-        raise InputError(f"every text has the label {names[0]!r}; there must be two or more")
+        raise InputError(f"all texts have the label {names[0]!r}; give texts of two or more labels")
 
 
-def open_probabilities(selector: Selector, vectors: Tensor) -> Tensor:
-    """P(open) of every word: (words,)."""
+def _skips_whole_texts(classifier: Classifier | None, settings: RationaleSettings) -> bool:
+    """Whether the classifier is trained on gated texts only."""
+    return settings.mode == RationaleMode.JOINT and (
+        classifier is not None or not settings.head_start
+    )
+
+
+def _targets(
+    classifier: Classifier, whole: Tensor, labels: Tensor, settings: RationaleSettings
+) -> Tensor:
+    """Return what the gates should preserve: a frozen classifier's answers, or the labels."""
+    if settings.mode == RationaleMode.JOINT:
+        return labels
     with torch.no_grad():
-        opened: Tensor = selector(vectors).prob_open().cpu()
-    return opened
+        answers: Tensor = classifier(whole).argmax(-1).cpu()
+    return answers
 
 
 def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Classifier:
@@ -129,29 +141,53 @@ def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Cl
     return new.to(encoder.device)
 
 
+def _held_out_figures(
+    reader: Reader,
+    corpus: LabelledCorpus,
+    trained: TrainedGates,
+    labels: Tensor,
+    held_out: Sequence[int],
+) -> Faithfulness:
+    device = reader.encoder.device
+    texts = corpus.words(held_out)
+    opened = open_probabilities(trained.selector, corpus.vectors_of(held_out, device), device)
+    selected = split_by_text(opened >= OPEN, texts)
+    return measure_faithfulness(reader, trained.classifier, texts, labels[list(held_out)], selected)
+
+
 def _warnings(
     trained: TrainedGates, figures: Faithfulness, labels: Tensor, settings: RationaleSettings
 ) -> tuple[str, ...]:
     found = []
-    chosen, last, target = trained.chosen, trained.checks[-1], settings.sparsity_target
-    advice = "try another target share, another weight for sparsity, or more steps"
-    collapsed, later = collapse(chosen.selected), collapse(last.selected)
-    if collapsed is not None and not (target is not None and abs(target - chosen.selected) < 0.05):
-        share = f"{chosen.selected:.1%} of held-out words selected"
-        found.append(f"the gates have collapsed: {collapsed} ({share}); {advice}")
-    elif later is not None and collapsed is None:
-        kept = f"those of step {chosen.step} are kept"
-        found.append(f"the gates collapsed in the end, {later}: {kept}; {advice}")
-    elif target is not None and chosen.terms["sparsity"] > target + 0.05:
+    if (gate_warning := _gate_warning(trained, settings)) is not None:
+        found.append(gate_warning)
+    most_frequent = float(torch.bincount(labels).max()) / len(labels)
+    frozen = settings.mode == RationaleMode.FROZEN
+    accuracy = figures.accuracy if frozen else figures.accuracy_from_rationale
+    if accuracy <= most_frequent:
         found.append(
-            f"the target was not reached: gates are open on {chosen.terms['sparsity']:.1%} of "
-            f"words instead of {target:.1%}; try more steps"
-        )
-    commonest = float(torch.bincount(labels).max()) / len(labels)
-    answered = figures.accuracy if settings.mode == "frozen" else figures.accuracy_from_rationale
-    if answered <= commonest:
-        found.append(
-            f"the classifier is right on {answered:.1%} of held-out texts, no better than always "
-            "answering the commonest label: its rationales mean nothing"
+            f"the classifier is right on {accuracy:.1%} of held-out texts, no better than always "
+            "answering the most frequent label: its rationales are meaningless"
         )
     return tuple(found)
+
+
+def _gate_warning(trained: TrainedGates, settings: RationaleSettings) -> str | None:
+    """Return one line if the gates have collapsed or missed their target."""
+    chosen, last, target = trained.chosen, trained.checks[-1], settings.sparsity_target
+    advice = "try another `sparsity_target`, another `sparsity`, or more `steps`"
+    collapse, later = (OPEN_RATE_LIMITS.collapse(each.selected) for each in (chosen, last))
+    on_target = target is not None and abs(target - chosen.selected) < _TARGET_TOLERANCE
+    if collapse is not None and not on_target:
+        return f"the gates have collapsed: {collapse}; {advice}"
+    if later is not None and collapse is None:
+        return (
+            f"the gates collapsed in the end: {later}; those of step {chosen.step} are kept; "
+            f"{advice}"
+        )
+    if target is not None and chosen.terms["sparsity"] > target + _TARGET_TOLERANCE:
+        return (
+            f"the target was not reached: gates are open on {chosen.terms['sparsity']:.1%} of "
+            f"words instead of {target:.1%}; try more `steps`"
+        )
+    return None

@@ -1,11 +1,11 @@
-"""What a classifier answers to whole texts, and to parts of them."""
+"""Let a classifier read whole texts, or only some of their words."""
 
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from thresher.gates.word_vectors import batches_by_length
+from thresher.gates.batching import batches_by_length
 from thresher.rationales.classifier import Classifier, Reader
 
 _WORDS_PER_BATCH = {"cpu": 1024, "cuda": 32_768}
@@ -20,15 +20,16 @@ def text_vectors(
     *,
     progress: Callable[[int], None] = lambda texts: None,
 ) -> Tensor:
-    """The vector of each text read with some of its words alone: (texts, width), without gradients.
+    """Encode texts, optionally without some of their words: (texts, width), without gradients.
 
-    kept: for each text (words,), 1 where a word stays and 0 where it goes; all stay by default
+    kept: for each text (words,), 1 for words to keep and 0 for words to remove; by default all are
+        kept
     """
     device = reader.encoder.device
     vectors = torch.zeros(len(texts), reader.encoder.width, device=device)
-    most = _WORDS_PER_BATCH.get(device.type, 1024)
+    words_per_batch = _WORDS_PER_BATCH.get(device.type, 1024)
     with torch.no_grad():
-        for indices in batches_by_length(texts, words_per_batch=most):
+        for indices in batches_by_length(texts, words_per_batch=words_per_batch):
             batch = reader.batch([texts[i] for i in indices])
             z = None if kept is None else torch.cat([kept[i] for i in indices]).to(vectors)
             vectors[indices] = reader.vectors(batch, z)
@@ -44,7 +45,7 @@ def probabilities(
     *,
     progress: Callable[[int], None] = lambda texts: None,
 ) -> Tensor:
-    """The probability of each label given those words: (texts, labels)."""
+    """Return the probability of each label given the kept words: (texts, labels)."""
     vectors = text_vectors(reader, texts, kept, progress=progress)
     with torch.no_grad():
         return torch.softmax(classifier(vectors), -1)

@@ -1,4 +1,4 @@
-"""Labelled texts from JSONL, CSV and TSV files; a record that cannot be used is told and passed."""
+"""Read labelled texts from JSONL, CSV and TSV files; unusable records are reported and skipped."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,9 +17,9 @@ Bounds = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class LabelledText:
-    """A text, its label if that was asked for, and its gold rationale if there is one.
+    """A text, its label if a label field was given, and its gold rationale if it has one.
 
-    number: its first line in the source, from 1   gold: characters [start, end)
+    number: its first line in the source, from 1   gold: spans of characters, end-exclusive
     """
 
     text: str
@@ -31,7 +31,7 @@ class LabelledText:
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:
-    """Where in a record to look. A record needs its text, and its label where that is named."""
+    """The names of the fields of a record. Text and label (if named) must be present."""
 
     text: str = "text"
     label: str | None = None
@@ -39,7 +39,7 @@ class Fields:
 
     @property
     def needed(self) -> list[str]:
-        """The fields that every record must have."""
+        """The names of the fields that every record must have."""
         return [name for name in (self.text, self.label) if name is not None]
 
 
@@ -50,12 +50,12 @@ def read_labelled(
     format: str | None = None,  # noqa: A002
     on_problem: WarningHandler | None = None,
 ) -> Iterator[LabelledText]:
-    """The texts of files, folders' files, patterns, and "-" for standard input.
+    """Read the texts of files, folders, patterns, and "-" for standard input.
 
-    format: jsonl, csv, tsv, or lines (a text a line, without labels); by default what a file's
-        name says
-    on_problem: told, in one line, of each record that had to be passed over; without it the first
-        of them raises `InputError`, as a field that no record of a file has always does
+    format: jsonl, csv, tsv, or lines (one text per line, without labels); by default it follows
+        from a file's name
+    on_problem: called with one line for each record that is skipped; without it the first one
+        raises `InputError`. A field that no record of a file has always raises it
     """
     if format is not None:
         require_choice("format", format, RecordFormat)
@@ -68,43 +68,46 @@ def read_labelled(
 
 
 def _texts(
-    names: Sequence[str], formats: Sequence[str], fields: Fields, report: WarningHandler
+    names: Sequence[str], formats: Sequence[str], fields: Fields, on_problem: WarningHandler
 ) -> Iterator[LabelledText]:
     found = False
-    for name, form in zip(names, formats, strict=True):
+    for name, chosen in zip(names, formats, strict=True):
         with open_source(name) as stream:
-            records = read_records(stream, form, name=name, on_problem=report, field=fields.text)
-            for text in _usable(records, name, fields, report):
+            records = read_records(
+                stream, chosen, name=name, on_problem=on_problem, field=fields.text
+            )
+            for text in _usable_texts(records, name, fields, on_problem):
                 found = True
                 yield text
     if not found:
         raise InputError(f"no text in {display_names(names)}")
 
 
-def _usable(
-    records: Iterator[Record], name: str, fields: Fields, report: WarningHandler
+def _usable_texts(
+    records: Iterator[Record], name: str, fields: Fields, on_problem: WarningHandler
 ) -> Iterator[LabelledText]:
-    """The records that make a text; a field that none of them has is an error of the file."""
-    waiting: list[str] | None = []  # complaints of missing fields, until some record has them all
-    lacking = ""
+    """Yield the records with a valid text; raise InputError for a field that no record has."""
+    delayed: list[str] | None = []  # problems with missing fields, until a record has all fields
+    first_problem = ""
     for record in records:
         missing = [each for each in fields.needed if each not in record.values]
         if missing:
-            lacking = lacking or missing_field(record.values, missing[0])
-            complaint = f"{record.location}: {missing_field(record.values, missing[0])}"
-            report(complaint) if waiting is None else waiting.append(complaint)
+            problem = missing_field(record.values, missing[0])
+            first_problem = first_problem or problem
+            located = f"{record.location}: {problem}"
+            on_problem(located) if delayed is None else delayed.append(located)
             continue
-        for complaint in waiting or ():
-            report(complaint)
-        waiting = None
+        for located in delayed or ():
+            on_problem(located)
+        delayed = None
         try:
             text = _text_of(record.values, fields, name, record.number)
         except InputError as error:
-            report(f"{record.location}: {error}")
+            on_problem(f"{record.location}: {error}")
         else:
             yield text
-    if waiting:
-        raise InputError(f"{name} has {lacking}")
+    if delayed:
+        raise InputError(f"{name} has {first_problem}")
 
 
 def _text_of(record: JsonObject, fields: Fields, name: str, number: int) -> LabelledText:
@@ -131,7 +134,7 @@ def _label(value: object, field: str) -> str:
 
 
 def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
-    """[[start, end], …] or [{"start": …, "end": …}, …]; in a table, as JSON."""
+    """Parse [[start, end], …] or [{"start": …, "end": …}, …]; in a table, as JSON."""
     try:
         given = json.loads(value) if isinstance(value, str) else value
         pairs = [

@@ -1,4 +1,4 @@
-"""What was learned, as a value and as a folder."""
+"""A trained rationale model, as a value and as a folder."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Any
 from safetensors.torch import load, save
 from torch import Tensor
 
-from thresher.checkpoint_files import without_prefix
+from thresher.checkpoint_files import with_prefix, without_prefix
 from thresher.errors import InputError
 from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
 from thresher.rationales.classifier import Classifier
-from thresher.rationales.model_card import card
+from thresher.rationales.model_card import model_card
 
 _WEIGHTS = "weights.safetensors"
 KIND = ModelKind("rationale model", format=1, files=(_WEIGHTS,), made_by="thresher rationale fit")
@@ -20,9 +20,10 @@ KIND = ModelKind("rationale model", format=1, files=(_WEIGHTS,), made_by="thresh
 
 @dataclass(frozen=True)
 class RationaleModel:
-    """A classifier, the gates over its words, and what they were made from.
+    """A classifier, the selector of its words, and a record of how they were trained.
 
-    threshold: a word is in the rationale from this P(open) on
+    encoder: its name   layer: whose hidden states the selector reads
+    threshold: a word is in the rationale if its P(open) is at least this
     learned_from: counts, settings, figures on held-out texts and warnings, for the model card
     """
 
@@ -37,7 +38,7 @@ class RationaleModel:
     learned_from: dict[str, Any] = field(default_factory=dict)
 
     def checked_for(self, width: int) -> "RationaleModel":
-        """This model, if it reads vectors of that width."""
+        """Return this model; raise InputError unless it reads vectors of this width."""
         expected = self.selector.norm.normalized_shape[0]
         if expected != width:
             raise InputError(
@@ -46,10 +47,9 @@ class RationaleModel:
         return self
 
     def write(self, folder: Path) -> None:
-        """Write the model, whole or not at all."""
-        tensors = {f"selector.{name}": value for name, value in self.selector.state_dict().items()}
-        for name, value in self.classifier.state_dict().items():
-            tensors[f"classifier.{name}"] = value
+        """Write the model to a folder, completely or not at all."""
+        tensors = with_prefix("selector.", self.selector.state_dict())
+        tensors |= with_prefix("classifier.", self.classifier.state_dict())
         weights = save({name: value.cpu().contiguous() for name, value in tensors.items()})
         config = {
             "encoder": self.encoder,
@@ -63,11 +63,11 @@ class RationaleModel:
             "threshold": self.threshold,
             "learned_from": self.learned_from,
         }
-        KIND.write(folder, config, {_WEIGHTS: weights}, card=card(config))
+        KIND.write(folder, config, {_WEIGHTS: weights}, card=model_card(config))
 
     @classmethod
     def read(cls, folder: Path) -> "RationaleModel":
-        """Read a model; what is missing, changed or from elsewhere is said in one line."""
+        """Read a model; raise InputError if files are missing, changed or do not fit together."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
             return _model(config, load(files[_WEIGHTS]))

@@ -1,17 +1,17 @@
-"""The README of a model of rationales."""
+"""The model card (README.md) of a rationale model."""
 
 from collections.abc import Mapping
 from typing import Any
 
 _MODES = {
-    "frozen": "learned from whole texts first, then kept as it was; gates learned to keep its "
+    "frozen": "trained on whole texts first, then frozen; the gates were trained to keep its "
     "answers",
-    "joint": "learned together with the gates, from what they let through",
+    "joint": "trained together with the gates, on the words that they select",
 }
 
 
-def card(config: Mapping[str, Any]) -> str:
-    """What a reader of the folder should know, from the model's config."""
+def model_card(config: Mapping[str, Any]) -> str:
+    """Return the text of the card for the config of a model."""
     made = config["learned_from"]
     figures = made.get("held_out", {})
     lines = [
@@ -20,22 +20,22 @@ def card(config: Mapping[str, Any]) -> str:
         "tags: [text-classification, rationales]",
         "---",
         "",
-        "# A Thresher model of rationales",
+        "# A Thresher rationale model",
         "",
-        "Labels a text and marks the words that carry the answer.",
+        "Labels a text and selects the words that the label rests on.",
         "",
-        f"- Encoder: `{config['encoder']}`, fed case-folded text; gates read layer "
+        f"- Encoder: `{config['encoder']}`, on case-folded text; gates read layer "
         f"{config['layer']}.",
         f"- Labels: {', '.join(config['labels'])}.",
         f"- Classifier: {_MODES.get(config['mode'], config['mode'])}.",
-        f"- Gates: {config['form']}, closed words taken away at the {config['gates_at']}.",
-        f"- Learned from {made.get('texts', 0):,} labelled texts, {made.get('words', 0):,} words.",
+        f"- Gates: {config['form']}; closed words are removed at the {config['gates_at']}.",
+        f"- Trained on {made.get('texts', 0):,} labelled texts, {made.get('words', 0):,} words.",
     ]
     if figures:
         lines.append(
             f"- On {figures['texts']:,} held-out texts: accuracy {figures['accuracy']:.3f}; from "
             f"rationales alone {figures['accuracy_from_rationale']:.3f}, without them "
-            f"{figures['accuracy_without']:.3f}, {figures['selected']:.1%} of words selected."
+            f"{figures['accuracy_without']:.3f}; {figures['selected']:.1%} of words selected."
         )
     lines += [f"- Warning: {warning}." for warning in made.get("warnings", [])]
     lines += [

@@ -1,35 +1,37 @@
-"""How rationales are learned."""
+"""The settings of rationale training."""
 
 from dataclasses import dataclass
 
-from thresher.gates.lagrangian import FixedWeight, Multiplier, Weighting
-from thresher.gates.objective import GATES_AT
-from thresher.gates.selector import PARAMETER_RANGES, require_rate
-from thresher.rationales.estimators import BASELINES, ESTIMATORS
+from thresher.gates.choices import GateForm, GatePosition
+from thresher.gates.lagrangian import TermWeight
+from thresher.gates.selector import require_rate
+from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
 from thresher.rationales.objective import TERMS
 from thresher.validation import require, require_choice, require_fields, require_number
-
-MODES = ("frozen", "joint")
 
 
 @dataclass(frozen=True, kw_only=True)
 class RationaleSettings:
     """How a classifier and its gates are trained.
 
-    mode: "frozen" first learns a classifier from whole texts, then gates that keep its answers;
-        "joint" learns both together, the classifier from gated texts
-    head_start: whether a joint classifier knows whole texts before there are gates; from nothing,
-        as first published, it may find the gates closed before it has learned what to open them for
-    gates_at, form: as for entities; where gates close, and how a sample becomes hard
-    estimator: "pathwise" through the sample, "reinforce" by the score function, with a baseline
-        and several samples of a text if asked for
+    mode: "frozen" first trains a classifier on whole texts, then gates that keep its answers;
+        "joint" trains both together, the classifier on gated texts
+    head_start: whether the classifier of mode "joint" is first trained on whole texts. Without it,
+        as first published, gates may close before the classifier has learned what to open them for
+    gates_at: where a closed gate removes a word, at the encoder's "input" or when vectors are
+        averaged ("pool")
+    form: how a sample becomes a hard gate, "thresholded", "stretched" or "continuous"
+    estimator: "pathwise" differentiates through the sample, "reinforce" uses the score function
+        with a `baseline` and, optionally, several `samples` per text
     sparsity, continuity, selection: the weights λ_s, λ_c, λ_e. With a target (`…_target`) they are
-        where a Lagrange multiplier starts that holds the term at or below the target
-    expected_rate: π of all words together, the share of them expected to be selected; it keeps
-        gates from closing everywhere. π of single words comes with the texts
-    smoothing, dual_step, least_weight, most_weight: of the multipliers, α, η and the clamp of λ
-    partial_readings: how often a classifier sees each text, before there are gates, with a random
-        share of its words taken away, so that its answers to what gates leave mean something
+        the initial value of a Lagrange multiplier that holds the term at or below the target
+    expected_rate: the expected fraction of selected words (π of all words together); it keeps gates
+        from closing everywhere. π of single words comes with the texts
+    smoothing, dual_step, least_weight, most_weight: α, η and the bounds of λ of the multipliers
+    partial_readings: how often the classifier sees each text with a random part of its words
+        removed, before there are gates, so that it can handle gated texts
+    held_out: the fraction of texts that are not trained on, at most 500 texts
+    checks: how often the gates are evaluated on held-out texts; the best check is kept
     """
 
     mode: str = "frozen"
@@ -61,11 +63,11 @@ class RationaleSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_choice("mode", self.mode, MODES)
-        require_choice("gates_at", self.gates_at, GATES_AT)
-        require_choice("form", self.form, tuple(sorted(PARAMETER_RANGES)))
-        require_choice("estimator", self.estimator, ESTIMATORS)
-        require_choice("baseline", self.baseline, BASELINES)
+        require_choice("mode", self.mode, RationaleMode)
+        require_choice("gates_at", self.gates_at, GatePosition)
+        require_choice("form", self.form, GateForm)
+        require_choice("estimator", self.estimator, GradientEstimator)
+        require_choice("baseline", self.baseline, Baseline)
         sizes = ("samples", "hidden", "steps", "texts_per_batch", "checks")
         require_fields(self, sizes, at_least=1)
         require_fields(self, ("learning_rate", "least_weight", "most_weight"), above=0)
@@ -75,25 +77,25 @@ class RationaleSettings:
         require_fields(self, rates, at_least=0, at_most=1)
         require_number("smoothing", self.smoothing, at_least=0, below=1)
         require_number("held_out", self.held_out, above=0, below=1)
-        self._check_what_goes_together()
+        self._require_compatible_values()
 
-    def weighting(self, term: str) -> Weighting:
-        """The weight of a term, or the multiplier that starts there."""
+    def term_weight(self, term: str) -> TermWeight:
+        """Return the weight of a term, which is a Lagrange multiplier if the term has a target."""
         weight: float = getattr(self, term)
         target: float | None = getattr(self, f"{term}_target")
         if target is None:
-            return FixedWeight(weight)
-        return Multiplier(
+            return TermWeight(weight)
+        return TermWeight(
+            max(weight, self.least_weight),  # a multiplier of 0 would never grow
             target,
-            max(weight, self.least_weight),  # from 0 a multiplier would never rise
             smoothing=self.smoothing,
             step=self.dual_step,
-            least=self.least_weight,
-            most=self.most_weight,
+            min_weight=self.least_weight,
+            max_weight=self.most_weight,
         )
 
-    def _check_what_goes_together(self) -> None:
-        if self.estimator == "reinforce" and self.baseline == "others":
+    def _require_compatible_values(self) -> None:
+        if self.estimator == GradientEstimator.REINFORCE and self.baseline == Baseline.OTHERS:
             require(
                 self.samples >= 2, "samples", self.samples, "at least 2 with the baseline others"
             )

@@ -10,7 +10,7 @@ from thresher import EntityFinder
 @pytest.fixture(autouse=True)
 def few_steps(minilm, monkeypatch):
     """A student that starts from embeddings, and learns for a moment."""
-    monkeypatch.setattr("thresher.entities.training.student._LEAST_STEPS", 5)
+    monkeypatch.setattr("thresher.entities.training.student._MIN_STEPS", 5)
     monkeypatch.setattr(type(minilm), "token_vectors", lambda self: self._embeddings)
 
 

@@ -155,7 +155,7 @@ def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_
     assert "No space left on device" in result.complaint
     assert names_in(tmp_path) == ["m.partial"]
     with monkeypatch.context() as patch:
-        patch.setattr("thresher.entities.training.fit.cache_vectors", None)  # nothing is read again
+        patch.setattr("thresher.entities.training.run.cache_vectors", None)  # nothing is read again
         assert run(*command, "--resume").status == 0
     assert names_in(tmp_path) == ["m"]
 

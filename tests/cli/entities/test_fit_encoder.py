@@ -30,7 +30,7 @@ def quick_encoders(monkeypatch):
     )
     monkeypatch.setattr(from_text, "SIZES", {"small": tiny, "large": tiny})
     monkeypatch.setattr(from_text, "MIN_WORDS", 100)
-    monkeypatch.setattr("thresher.entities.training.fit._LEAST_STEPS", 2)
+    monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)
 
 
 @pytest.fixture(autouse=True)

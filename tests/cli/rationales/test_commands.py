@@ -6,10 +6,7 @@ import re
 
 import torch
 
-from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
-from thresher.rationales.estimators import BASELINES, ESTIMATORS
 from thresher.rationales.model import RationaleModel
-from thresher.rationales.settings import MODES
 
 # fit
 
@@ -217,12 +214,3 @@ def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(
     assert result.status == 1
     assert result.complaint == f"{path} line 5: unknown label 'meh'; the model knows bad, good"
     assert json.loads(result.out)["rationale"]["texts"] == 19
-
-
-# options
-
-
-def test_the_choices_are_those_of_the_library():
-    assert tuple(RationaleMode) == MODES
-    assert tuple(GradientEstimator) == ESTIMATORS
-    assert tuple(Baseline) == BASELINES

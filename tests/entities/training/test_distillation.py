@@ -17,12 +17,12 @@ from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import card
 from thresher.entities.selectors import CalibratedSelector
-from thresher.entities.training import student as distil_model
+from thresher.entities.training import student as student_module
 from thresher.entities.training.distillation import (
     DistillationSettings,
     Student,
     principal_components,
-    teach,
+    train_student,
 )
 from thresher.errors import InputError
 from thresher.gates.features import Features
@@ -65,7 +65,7 @@ class Teacher:
 
 @pytest.fixture(autouse=True)
 def as_few_steps_as_asked(monkeypatch):
-    monkeypatch.setattr(distil_model, "_LEAST_STEPS", 1)
+    monkeypatch.setattr(student_module, "_MIN_STEPS", 1)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def scores(rows) -> list[np.ndarray]:
 
 def made(model, teacher, settings=QUICK) -> FinderModel:
     text = sentences()
-    return distil_model.distilled(
+    return student_module.distill_model(
         model, teacher, text, scores(text), settings=settings, progress=SilentProgress()
     )
 
@@ -112,7 +112,7 @@ def made(model, teacher, settings=QUICK) -> FinderModel:
 @pytest.fixture(scope="module")
 def student(model, teacher) -> EntityFinder:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distil_model, "_LEAST_STEPS", 1)
+        patch.setattr(student_module, "_MIN_STEPS", 1)
         taught = made(model, teacher)
     return EntityFinder(taught.static, taught)
 
@@ -125,7 +125,9 @@ def test_token_vectors_begin_as_principal_components():
     assert subspace_angles(ours, theirs).max() < 1e-4
     assert np.square(ours).mean() == pytest.approx(1)
     assert np.all(np.diff(ours.var(0)) < 0)
-    with pytest.raises(InputError, match=r"width must be at most the teacher's, 10; got 11"):
+    with pytest.raises(
+        InputError, match=r"`width` must be at most that of the teacher's encoder, 10, got 11"
+    ):
         principal_components(vectors, 11)
 
 
@@ -147,7 +149,7 @@ def test_teaching_ends_nearer_to_the_teacher(teacher):
             return float(np.abs(student.gates(text).prob_open().numpy() - target).mean())
 
     before = distance()
-    teach(student, text, scores(text), QUICK)
+    train_student(student, text, scores(text), QUICK)
     assert distance() < before / 5
     assert not student.encoder.training
 
@@ -169,9 +171,9 @@ def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student)
 
 
 def test_a_small_text_is_read_more_often(monkeypatch):
-    monkeypatch.setattr(distil_model, "_LEAST_STEPS", 500)
-    assert distil_model.long_enough(DistillationSettings(epochs=4), 640).epochs == 50
-    assert distil_model.long_enough(DistillationSettings(epochs=4), 64_000).epochs == 4
+    monkeypatch.setattr(student_module, "_MIN_STEPS", 500)
+    assert student_module.with_min_steps(DistillationSettings(epochs=4), 640).epochs == 50
+    assert student_module.with_min_steps(DistillationSettings(epochs=4), 64_000).epochs == 4
 
 
 def test_the_same_seed_gives_the_same_student_and_leaves_the_generator_alone(
@@ -226,9 +228,9 @@ def test_a_finder_teaches_from_texts(teacher, model):
     assert np.corrcoef(ours, theirs)[0, 1] > 0.5
 
 
-def test_an_encoder_that_hides_its_tokens_cannot_teach(tiny, model):
+def test_an_encoder_that_gives_no_token_vectors_cannot_teach(tiny, model):
     finder = EntityFinder(tiny, model)
-    with pytest.raises(InputError, match="tiny does not show its tokens"):
+    with pytest.raises(InputError, match="tiny does not give the vectors of its tokens"):
         Student.new(finder.encoder, QUICK, form="thresholded")
 
 

@@ -4,12 +4,12 @@ import pytest
 
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
-from thresher.gates.objective import GATES_AT
+from thresher.gates.choices import GatePosition
 from thresher.gates.selector import PARAMETER_RANGES
 
 
 @pytest.mark.parametrize("form", sorted(PARAMETER_RANGES))
-@pytest.mark.parametrize("gates_at", GATES_AT)
+@pytest.mark.parametrize("gates_at", GatePosition)
 def test_every_form_and_place_of_gates_can_be_chosen(form, gates_at):
     settings = EntitySettings(form=form, gates_at=gates_at, target_rate=0.15)
     assert (settings.form, settings.gates_at) == (form, gates_at)
@@ -41,10 +41,6 @@ def test_a_wrong_setting_is_one_line_with_the_rule_the_value_and_the_choices(wro
     with pytest.raises(InputError, match=message) as raised:
         EntitySettings(**wrong)
     assert "\n" not in str(raised.value)
-
-
-def test_names_are_those_of_the_fields():
-    assert EntitySettings.names() == tuple(dataclasses.asdict(EntitySettings()))
 
 
 def test_settings_cannot_be_changed_nor_given_by_position():

@@ -1,4 +1,4 @@
-"""The states of a finder's training, put down and taken up again."""
+"""Save and load the state of a run that trains selectors."""
 
 from pathlib import Path
 
@@ -14,29 +14,40 @@ from thresher.checkpoint_files import (
 )
 from thresher.entities.training.state import TrainingState
 
-_WEIGHTS, _MOMENTS, _NOISE = "selectors.", "moments.", "noise"
-_NUMBERS = ("epoch", "step", "sparsity_weights", "rate_errors", "sums", "seen", "selected")
+_WEIGHTS, _MOMENTS, _GENERATOR = "selectors.", "moments.", "noise"
+# Attributes of the state by their names in the file.
+_NUMBERS = {
+    "epoch": "epoch",
+    "step": "step",
+    "sums": "term_sums",
+    "seen": "term_counts",
+    "selected": "selected_sums",
+}
 
 
-def save_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
-    """Write the state after a step; `mark` tells which run it belongs to."""
+def save_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
+    """Write the state after a step; the fingerprint identifies the run it belongs to."""
     tensors = with_prefix(_WEIGHTS, ModuleList(state.selectors).state_dict())
     tensors |= with_prefix(_MOMENTS, optimizer_tensors(state.optimizer))
-    if state.noise is not None:
-        tensors[_NOISE] = state.noise
-    write_checkpoint(
-        path, tensors, {name: getattr(state, name) for name in _NUMBERS}, fingerprint=mark
-    )
+    if state.generator_state is not None:
+        tensors[_GENERATOR] = state.generator_state
+    numbers = {name: getattr(state, attribute) for name, attribute in _NUMBERS.items()}
+    numbers["sparsity_weights"] = [each.weight for each in state.sparsity_weights]
+    numbers["rate_errors"] = [each.average for each in state.sparsity_weights]
+    write_checkpoint(path, tensors, numbers, fingerprint=fingerprint)
 
 
-def load_checkpoint(path: Path, state: TrainingState, mark: str) -> None:
+def load_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
     """Bring a new state to where a stopped run was; without a file it stays at the start."""
-    found = read_checkpoint(path, fingerprint=mark)
+    found = read_checkpoint(path, fingerprint=fingerprint)
     if found is None:
         return
     tensors, numbers = found
     ModuleList(state.selectors).load_state_dict(without_prefix(_WEIGHTS, tensors))
     load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))
-    state.noise = tensors.get(_NOISE)
-    for name, value in numbers.items():
-        setattr(state, name, value)
+    state.generator_state = tensors.get(_GENERATOR)
+    for name, attribute in _NUMBERS.items():
+        setattr(state, attribute, numbers[name])
+    pairs = zip(numbers["sparsity_weights"], numbers["rate_errors"], strict=True)
+    for term_weight, (weight, average) in zip(state.sparsity_weights, pairs, strict=True):
+        term_weight.weight, term_weight.average = weight, average

@@ -1,8 +1,9 @@
-"""A small finder taught by a large one: its word scores on raw text are all the labels there are.
+"""Train a small student to open its gates where a large teacher does, on raw text.
 
-The student reads words with a `StaticEncoder` instead of a transformer and is otherwise a finder
-like any other. Its token vectors begin as the directions in which the teacher's vectors of single
-tokens differ most; then all of it learns P(open) of the teacher's gates by binary cross-entropy.
+The student encodes words with a `StaticEncoder` instead of a transformer, and otherwise is a finder
+like any other. Its token vectors are initialized with the principal components of the teacher's
+vectors of single tokens; then all weights learn P(open) of the teacher's gates by binary
+cross-entropy.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,19 +21,21 @@ from thresher.encoders.static_files import as_saved
 from thresher.entities.finding.signal_weights import Scores
 from thresher.errors import InputError
 from thresher.gates.objective import agreement
+from thresher.gates.optimization import set_learning_rate, take_step
 from thresher.gates.selector import Selector
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.validation import require_fields, require_number
 
-_WARM_UP = 100  # steps
+_WARM_UP_STEPS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
 class DistillationSettings:
-    """How a student is made.
+    """How a student is trained.
 
     width: of its vectors   layers, reach: of its convolution over words   hidden: of its selector
-    vector_rate: the learning rate of token vectors, of which each batch has only a few
+    vector_rate: the learning rate of token vectors, which is higher because each batch contains
+        only a few of them
     """
 
     width: int = 64
@@ -57,18 +60,21 @@ class DistillationSettings:
 
 @dataclass(frozen=True)
 class Student:
-    """What reads a word, and what decides about it."""
+    """The encoder and the selector of a student."""
 
     encoder: StaticEncoder
     selector: Selector
 
     @classmethod
     def new(cls, teacher: Encoder, settings: DistillationSettings, *, form: str) -> "Student":
-        """One that has learned nothing but what the teacher makes of single tokens."""
+        """Return an untrained student, whose token vectors are derived from the teacher's.
+
+        form: of its gates
+        """
         if not isinstance(teacher, SubwordEncoder):
             raise InputError(
-                f"the encoder {teacher.name} does not show its tokens to a student; "
-                "the teacher must be a model that reads with a transformer"
+                f"the encoder {teacher.name} does not give the vectors of its tokens; "
+                "the teacher must be a model with a transformer"
             )
         vectors = principal_components(teacher.token_vectors(), settings.width)
         encoder = StaticEncoder(
@@ -82,30 +88,33 @@ class Student:
         return cls(encoder.to(teacher.device), selector.to(teacher.device))
 
     def gates(self, sentences: Sequence[Sequence[str]]) -> KumaraswamyGate:
-        """The gate of each word in turn."""
+        """Return the gate of each word, the sentences one after another."""
         batch = self.encoder.batch(sentences)
         gates: KumaraswamyGate = self.selector(word_vectors(self.encoder.encode(batch), batch))
         return gates
 
     def as_saved(self) -> "Student":
-        """The student as it will be read again."""
+        """Return the student with its weights rounded as they are saved."""
         return Student(as_saved(self.encoder), self.selector.half().float().eval())
 
 
 def principal_components(vectors: Tensor, width: int) -> Tensor:
-    """Vectors about their mean along the directions in which they differ most, of unit variance.
+    """Project centred vectors on their first principal components, scaled to unit variance.
 
     vectors: (rows, any)   returns: (rows, width)
     """
     if width > vectors.shape[1]:
-        raise InputError(f"width must be at most the teacher's, {vectors.shape[1]}; got {width}")
+        raise InputError(
+            f"`width` must be at most that of the teacher's encoder, {vectors.shape[1]}, "
+            f"got {width}"
+        )
     centred = vectors.float() - vectors.float().mean(0)
-    _, directions = torch.linalg.eigh(centred.T @ centred)  # by growing variance
+    _, directions = torch.linalg.eigh(centred.T @ centred)  # in order of increasing variance
     found: Tensor = centred @ directions[:, -width:].flip(1)
     return found / found.square().mean().sqrt().clamp(min=1e-6)
 
 
-def teach(
+def train_student(
     student: Student,
     sentences: Sequence[Sequence[str]],
     gates: Sequence[Scores],
@@ -113,35 +122,30 @@ def teach(
     *,
     after_step: Callable[[], None] = lambda: None,
 ) -> None:
-    """Bring P(open) of the student's gates close to the teacher's; the student is changed.
+    """Train P(open) of the student's gates towards the teacher's; changes the student.
 
     gates: the teacher's P(open), (words,) for each sentence
     """
-    optimizer = torch.optim.AdamW(_parameters(student, settings))
-    rates = [group["lr"] for group in optimizer.param_groups]
+    optimizer = torch.optim.AdamW(_parameter_groups(student, settings))
     steps = settings.epochs * steps_per_epoch(len(sentences), settings)
     student.encoder.train()
     for step, indices in enumerate(_batches(len(sentences), settings)):
-        factor = min(1.0, (step + 1) / _WARM_UP) * (1 - step / steps)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * factor
+        set_learning_rate(optimizer, step=step, steps=steps, warm_up=_WARM_UP_STEPS)
         target = torch.from_numpy(np.concatenate([gates[i] for i in indices]))
-        taught = student.gates([sentences[i] for i in indices])
-        loss = agreement(taught, target.to(student.encoder.device))
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        own_gates = student.gates([sentences[i] for i in indices])
+        loss = agreement(own_gates, target.to(student.encoder.device))
+        take_step(optimizer, loss, when=f"at step {step + 1}")
         after_step()
     student.encoder.eval()
 
 
 def steps_per_epoch(sentences: int, settings: DistillationSettings) -> int:
-    """How many batches an epoch has."""
+    """Return the number of batches of an epoch."""
     return -(-sentences // settings.sentences_per_batch)
 
 
-def _parameters(student: Student, settings: DistillationSettings) -> list[dict[str, Any]]:
-    """Token vectors apart: they learn faster, and are not drawn to zero."""
+def _parameter_groups(student: Student, settings: DistillationSettings) -> list[dict[str, Any]]:
+    """Separate the token vectors, which have their own learning rate and no weight decay."""
     vectors = student.encoder.vectors
     others = [
         parameter
@@ -156,8 +160,8 @@ def _parameters(student: Student, settings: DistillationSettings) -> list[dict[s
 
 
 def _batches(sentences: int, settings: DistillationSettings) -> Iterator[NDArray[np.int64]]:
-    order = np.random.default_rng(settings.seed)
+    generator = np.random.default_rng(settings.seed)
     for _ in range(settings.epochs):
-        shuffled = order.permutation(sentences)
+        shuffled = generator.permutation(sentences)
         for low in range(0, sentences, settings.sentences_per_batch):
             yield shuffled[low : low + settings.sentences_per_batch]

@@ -1,7 +1,7 @@
-"""Training a selector on raw sentences: cached vectors, a prior, and what removal does."""
+"""Train selectors on encoded raw sentences, with a prior and the contrast of gated sentences."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,214 +9,169 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor
 
-from thresher.encoders.device_transfer import to_device
 from thresher.encoders.protocol import Encoder, TokenBatch
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, Terms, TrainingState
-from thresher.errors import InputError
+from thresher.gates.batching import sentence_starts, shuffled_batches
+from thresher.gates.contrast import contrast
+from thresher.gates.corpus import EncodedCorpus
 from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
-from thresher.gates.objective import (
-    agreement,
-    continuity,
-    contrast,
-    rate_divergence,
-    sparsity,
-)
+from thresher.gates.objective import agreement, continuity, rate_divergence, sparsity
+from thresher.gates.optimization import set_learning_rate, take_step
 from thresher.gates.selector import Selector
-from thresher.gates.word_vectors import Units, sentence_starts
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
-_WARM_UP = 50  # steps
-_DUAL_STEP = 0.1  # η; with larger ones λ_s runs far off before the gates can follow it
-_POOL = 16  # batches drawn at random together, then sorted by length among themselves
+_WARM_UP_STEPS = 50
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Raw sentences with what was computed of them once.
+class TrainingCorpus(EncodedCorpus):
+    """Encoded sentences with a prior: (units,), NaN where it gives no probability."""
 
-    vectors: (units, width), float16   prior: (units,), NaN for no opinion
-    units: what has a vector and gets a gate
-    """
-
-    sentences: Sequence[Sequence[str]]
-    vectors: NDArray[np.float16]
     prior: NDArray[np.float32]
-    units: Units
 
     def __post_init__(self) -> None:
-        units = self.units.starts[-1]
-        if not len(self.vectors) == len(self.prior) == units:
-            raise ValueError(
-                f"one vector and one opinion per unit: {units} units, "
-                f"{len(self.vectors)} vectors, {len(self.prior)} opinions"
-            )
+        super().__post_init__()
+        self.require_one_per_unit("prior probability", self.prior)
 
 
-def train(
+def train_selectors(
     state: TrainingState,
     encoder: Encoder,
-    corpus: Corpus,
+    corpus: TrainingCorpus,
     settings: EntitySettings,
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
     processes: ProcessGroup = SINGLE_PROCESS,
 ) -> list[Selector]:
-    """Run the epochs that the state has not seen yet; the state is changed in place.
+    """Run the remaining epochs, and return the trained selectors; changes the state in place.
 
-    Several processes that are given the same do what one would, each a share of the encoding.
+    processes: those that train together on the same corpus, and divide the encoding
     """
+    loop = _TrainingLoop(state, encoder, corpus, settings, processes)
     while state.epoch < settings.epochs:
-        _run_epoch(state, encoder, corpus, settings, after_step, processes)
-        after_epoch(state.conclude_epoch())
+        loop.run_epoch(after_step)
+        after_epoch(state.end_epoch())
     return [selector.eval() for selector in state.selectors]
 
 
 def steps_per_epoch(sentences: int, settings: EntitySettings) -> int:
-    """How many batches an epoch has."""
+    """Return the number of batches of an epoch."""
     return math.ceil(sentences / settings.sentences_per_batch)
 
 
-def _run_epoch(
-    state: TrainingState,
-    encoder: Encoder,
-    corpus: Corpus,
-    settings: EntitySettings,
-    after_step: Callable[[], None],
-    processes: ProcessGroup,
-) -> None:
-    """The steps of an epoch that the state has not taken yet."""
-    # Every epoch has random numbers of its own, so that a resumed run meets the same ones.
-    order = np.random.default_rng([settings.seed, state.epoch])
-    noise = Generator(encoder.device).manual_seed(settings.seed * 100_003 + state.epoch)
-    if state.noise is not None:
-        noise.set_state(state.noise)
-    steps = steps_per_epoch(len(corpus.sentences), settings)
-    for number, indices in enumerate(_shuffled_batches(corpus, settings, order)):
-        with_contrast = settings.contrast > 0 and order.random() < settings.contrast_share
-        if number < state.step:
-            continue
-        _set_learning_rate(state, settings, state.epoch * steps + number, settings.epochs * steps)
-        gates, terms = _terms(
-            state, encoder, corpus, settings, indices, noise, with_contrast, processes
+@dataclass(frozen=True)
+class _TrainingLoop:
+    state: TrainingState
+    encoder: Encoder
+    corpus: TrainingCorpus
+    settings: EntitySettings
+    processes: ProcessGroup
+
+    def run_epoch(self, after_step: Callable[[], None]) -> None:
+        """Take the steps of the epoch that are not done yet."""
+        state, settings = self.state, self.settings
+        # Each epoch has its own random numbers, so that a resumed run draws the same ones.
+        order = np.random.default_rng([settings.seed, state.epoch])
+        noise = Generator(self.encoder.device)
+        noise.manual_seed(settings.seed * 100_003 + state.epoch)
+        if state.generator_state is not None:
+            noise.set_state(state.generator_state)
+        batches = shuffled_batches(
+            np.arange(len(self.corpus.sentences)),
+            np.diff(sentence_starts(self.corpus.sentences)),
+            sentences_per_batch=settings.sentences_per_batch,
+            generator=order,
         )
-        loss = torch.stack([weight * term for weight, term in terms.values()]).sum()
-        state.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        processes.average_gradients(
-            each for group in state.optimizer.param_groups for each in group["params"]
+        for number, indices in enumerate(batches):
+            with_contrast = settings.contrast > 0 and order.random() < settings.contrast_share
+            if number < state.step:
+                continue
+            self._take_step(number, indices, noise, with_contrast=with_contrast)
+            state.step, state.generator_state = number + 1, noise.get_state()
+            after_step()
+
+    def _take_step(
+        self, number: int, indices: Sequence[int], noise: Generator, *, with_contrast: bool
+    ) -> None:
+        state = self.state
+        steps = steps_per_epoch(len(self.corpus.sentences), self.settings)
+        set_learning_rate(
+            state.optimizer,
+            step=state.epoch * steps + number,
+            steps=self.settings.epochs * steps,
+            warm_up=_WARM_UP_STEPS,
         )
-        state.optimizer.step()
+        gates, terms = self._terms(indices, noise, with_contrast=with_contrast)
+        take_step(
+            state.optimizer,
+            torch.stack([weight * term for weight, term in terms.values()]).sum(),
+            when=f"in epoch {state.epoch + 1}",
+            processes=self.processes,
+        )
         rates = [float(each.prob_open().detach().mean()) for each in gates]
-        if not all(map(math.isfinite, rates)):
-            raise InputError(
-                f"the loss is no number any more in epoch {state.epoch + 1}: "
-                "choose smaller weights for contrast, sparsity or divergence"
-            )
-        _adapt_sparsity(state, settings, rates)
-        state.count(terms, rates)
-        state.step, state.noise = number + 1, noise.get_state()
-        after_step()
+        for weight, rate in zip(state.sparsity_weights, rates, strict=True):
+            weight.update_for(rate)
+        state.add_step(terms, rates)
 
+    def _terms(
+        self, indices: Sequence[int], noise: Generator, *, with_contrast: bool
+    ) -> tuple[list[KumaraswamyGate], Terms]:
+        """Return the gates of a batch by each selector, and the terms of the objective."""
+        corpus, device = self.corpus, self.encoder.device
+        vectors = corpus.vectors_of(indices, device)
+        prior = corpus.values_of(corpus.prior, indices, device)
+        batch = None
+        if with_contrast:
+            batch = self.settings.features.batch(self.encoder, corpus.words(indices))
+        gates: list[KumaraswamyGate] = [selector(vectors) for selector in self.state.selectors]
+        terms: Terms = {}
+        for number, each in enumerate(gates):
+            own = self._prior_terms(number, each, prior)
+            if batch is not None:
+                own |= self._contrast_terms(each, batch, noise)
+            if self._has_sparsity(number, with_contrast=with_contrast):
+                weight = self.state.sparsity_weights[number].weight
+                own["sparsity"] = (weight, sparsity(each.prob_open()))
+            suffix = f" {number + 1}" if number else ""
+            terms |= {name + suffix: weighted for name, weighted in own.items()}
+        if self.settings.dual is not None:
+            terms["divergence"] = self.settings.dual.term(gates)
+        return gates, terms
 
-def _terms(
-    state: TrainingState,
-    encoder: Encoder,
-    corpus: Corpus,
-    settings: EntitySettings,
-    indices: Sequence[int],
-    noise: Generator,
-    with_contrast: bool,
-    processes: ProcessGroup,
-) -> tuple[list[KumaraswamyGate], Terms]:
-    """The gates of a batch by each selector, and the terms of the objective."""
-    rows = corpus.units.rows(indices)
-    vectors = to_device(torch.from_numpy(corpus.vectors[rows]), encoder.device).float()
-    prior = to_device(torch.from_numpy(corpus.prior[rows]), encoder.device)
-    batch = None
-    if with_contrast:
-        batch = settings.features.batch(encoder, [corpus.sentences[i] for i in indices])
-    gates: list[KumaraswamyGate] = [selector(vectors) for selector in state.selectors]
-    terms: Terms = {}
-    for number, each in enumerate(gates):
-        own = _selector_terms(
-            number, each, prior, encoder, batch, state, settings, noise, processes
-        )
-        after = f" {number + 1}" if number else ""
-        terms |= {name + after: weighted for name, weighted in own.items()}
-    if settings.dual is not None:
-        terms["divergence"] = settings.dual.term(gates)
-    return gates, terms
+    def _learns_from_prior(self, number: int) -> bool:
+        dual = self.settings.dual
+        return dual is None or dual.learns_from_prior(number)
 
+    def _has_sparsity(self, number: int, *, with_contrast: bool) -> bool:
+        has_target = self.settings.target_rates[number] is not None
+        return with_contrast or (has_target and self._learns_from_prior(number))
 
-def _selector_terms(
-    number: int,
-    gates: KumaraswamyGate,
-    prior: Tensor,
-    encoder: Encoder,
-    batch: TokenBatch | None,
-    state: TrainingState,
-    settings: EntitySettings,
-    noise: Generator,
-    processes: ProcessGroup,
-) -> Terms:
-    """The terms of one selector; those of what removal does if there is a batch for it."""
-    terms: Terms = {}
-    target = settings.target_rates[number]
-    taught = settings.dual is None or settings.dual.taught(number)
-    if taught:
-        terms["agreement"] = (settings.agreement, agreement(gates, prior))
-    elif target is not None:  # nothing else would open the gates that another repels
-        terms["rate"] = (settings.agreement, rate_divergence(gates.prob_open(), target))
-    if batch is not None:
+    def _prior_terms(self, number: int, gates: KumaraswamyGate, prior: Tensor) -> Terms:
+        """Return the agreement with the prior; for a repelled selector, that with its rate."""
+        weight, target = self.settings.agreement, self.settings.target_rates[number]
+        if self._learns_from_prior(number):
+            return {"agreement": (weight, agreement(gates, prior))}
+        if target is not None:  # no other term would open these gates
+            return {"rate": (weight, rate_divergence(gates.prob_open(), target))}
+        return {}
+
+    def _contrast_terms(self, gates: KumaraswamyGate, batch: TokenBatch, noise: Generator) -> Terms:
+        """Return the terms that depend on sampled gates."""
+        settings = self.settings
         z = gates.rsample(generator=noise)
         rationale, complement = contrast(
-            encoder,
+            self.encoder,
             batch,
             z,
             temperature=settings.temperature,
             gates_at=settings.gates_at,
-            keep=settings.filter,
-            processes=processes,
+            vector_filter=settings.filter,
+            processes=self.processes,
         )
-        terms["rationale"] = (settings.contrast, rationale)
-        terms["complement"] = (-settings.contrast * settings.complement, complement)
-        terms["continuity"] = (settings.continuity, continuity(z, batch.sentence_of_word))
-    if batch is not None or (taught and target is not None):
-        weight = state.sparsity_weights[number]
-        terms["sparsity"] = (weight, sparsity(gates.prob_open()))
-    return terms
-
-
-def _shuffled_batches(
-    corpus: Corpus, settings: EntitySettings, order: np.random.Generator
-) -> Iterator[list[int]]:
-    """Every sentence once, in batches of like length that differ from epoch to epoch."""
-    size = settings.sentences_per_batch
-    lengths = np.diff(sentence_starts(corpus.sentences))
-    shuffled = order.permutation(len(corpus.sentences))
-    for low in range(0, len(shuffled), size * _POOL):
-        pool = shuffled[low : low + size * _POOL]
-        pool = pool[np.argsort(lengths[pool], kind="stable")]
-        batches = [pool[i : i + size].tolist() for i in range(0, len(pool), size)]
-        yield from (batches[i] for i in order.permutation(len(batches)))
-
-
-def _set_learning_rate(
-    state: TrainingState, settings: EntitySettings, step: int, steps: int
-) -> None:
-    """Up over the first steps, then down to nothing in a straight line."""
-    factor = min(1.0, (step + 1) / _WARM_UP) * (1 - step / steps)
-    for group in state.optimizer.param_groups:
-        group["lr"] = settings.learning_rate * factor
-
-
-def _adapt_sparsity(state: TrainingState, settings: EntitySettings, rates: Sequence[float]) -> None:
-    """λ_s ← λ_s · exp(η c), c the smoothed distance of the rate above its target."""
-    for number, (rate, target) in enumerate(zip(rates, settings.target_rates, strict=True)):
-        if target is not None:
-            error = 0.9 * state.rate_errors[number] + 0.1 * (rate - target)
-            weight = state.sparsity_weights[number] * math.exp(_DUAL_STEP * error)
-            state.rate_errors[number] = error
-            state.sparsity_weights[number] = min(max(weight, 1e-4), 1e3)
+        return {
+            "rationale": (settings.contrast, rationale),
+            "complement": (-settings.contrast * settings.complement, complement),
+            "continuity": (settings.continuity, continuity(z, batch.sentence_of_word)),
+        }

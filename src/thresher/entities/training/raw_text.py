@@ -1,4 +1,4 @@
-"""What is read off raw sentences before any encoder reads them."""
+"""What is computed from raw sentences before they are encoded: a prior and word signals."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from thresher.entities.training.settings import EntitySettings
 
 @dataclass(frozen=True)
 class RawText:
-    """Raw sentences, and what is read off them before any encoder does.
+    """Raw sentences with their prior, their word signals and the words that are never entities.
 
-    prior: (words,), NaN for no opinion   seen: the other views of each word
-    ordinary: words that are not bursty; None where repetition tells nothing
-    dates: words of dates; None where dates are no entities
-    rate: which share of the possible words are entities, where the prior knows only some of them
+    prior: (words,), NaN where it gives no probability
+    ordinary: words that are not bursty; None if repetition is no signal
+    dates: words of dates; None if dates are not entities
+    rate: the fraction of possible words that are entities, if the prior knows only some entities
     """
 
     sentences: Sequence[Sequence[str]]
@@ -29,11 +29,11 @@ class RawText:
     ordinary: frozenset[str] | None
     not_names: frozenset[str]
     dates: frozenset[str] | None
-    seen: WordSignals
+    signals: WordSignals
     rate: float | None = None
 
     @classmethod
-    def of(
+    def analyse(
         cls,
         sentences: Sequence[Sequence[str]],
         prior_knowledge: PriorKnowledge,
@@ -41,16 +41,18 @@ class RawText:
         *,
         common: Set[str] = frozenset(),
     ) -> "RawText":
-        """Compute everything from the sentences; `common`: words that are common in general.
+        """Compute the prior and the signals of sentences.
 
-        Without common words repetition is no signal, as any noun may be repeated.
+        common: words that are common in general. Without them repetition is no signal of an
+            entity, since a repeated word may be any noun of the topic.
         """
         prior_knowledge = prior_knowledge.with_default_priors(sentences, common_words=common)
         statistics = WordStatistics.from_sentences(sentences, common_words=common)
-        tells = common or "repetition" in prior_knowledge.priors
-        ordinary = statistics.ordinary_words() if tells else None
+        has_repetition = common or "repetition" in prior_knowledge.priors
+        ordinary = statistics.ordinary_words() if has_repetition else None
         dates = prior_knowledge.date_words(sentences)
         not_names = prior_knowledge.all_not_names(statistics) - (dates or frozenset())
+        extractor = SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates)
         return cls(
             sentences=sentences,
             statistics=statistics,
@@ -58,16 +60,14 @@ class RawText:
             ordinary=ordinary,
             not_names=not_names,
             dates=dates,
-            seen=SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates).extract(
-                sentences
-            ),
+            signals=extractor.extract(sentences),
             rate=settings.bursty_rate if prior_knowledge.only_names_are_positive else None,
         )
 
-    def judge(self) -> NDArray[np.float32]:
-        """What tells which of several selectors finds entities: (words,), NaN for no opinion.
+    def reference_prior(self) -> NDArray[np.float32]:
+        """Return the prior by which one of several selectors is chosen: (words,), NaN for unknown.
 
-        The prior, or what capitals say where the prior holds no word to be an entity.
+        This is the prior of training, or the casing prior if that one marks no word as an entity.
         """
         if (self.prior > 0.5).any():
             return self.prior

@@ -1,11 +1,11 @@
-"""The hyper-parameters of a finder: one set for all domains."""
+"""The settings of entity training: one set of defaults for all domains."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
-from thresher.gates.features import MEAN, Features
-from thresher.gates.objective import GATES_AT
-from thresher.gates.selector import PARAMETER_RANGES, require_rate
-from thresher.gates.variants import UNITS, DualModels, FourierFilter
+from thresher.gates.choices import GateForm, GatePosition, GateUnit
+from thresher.gates.features import MEAN_ATTENTION, Features
+from thresher.gates.selector import require_rate
+from thresher.gates.variants import DualModels, FourierFilter
 from thresher.validation import require, require_choice, require_fields
 
 _NOT_NEGATIVE = (
@@ -21,19 +21,24 @@ _NOT_NEGATIVE = (
 
 @dataclass(frozen=True, kw_only=True)
 class EntitySettings:
-    """How a selector is trained.
+    """How selectors are trained.
 
-    unit: what gets a gate of its own, a "word" or each "subword" of it
-    attention: also read what a word receives and pays, in a layer of the encoder or their "mean"
-    filter: the frequencies of sentence vectors that the contrast compares
+    form: how a sample becomes a hard gate, "thresholded", "stretched" or "continuous"
+    gates_at: where a closed gate removes a word, at the encoder's "input" or when vectors are
+        averaged ("pool")
+    unit: what has a gate, a "word" or each "subword"
+    attention: also use the attention a word receives and gives as features: the number of an
+        encoder layer, or "mean" for the mean over layers
+    filter: which frequencies of sentence vectors the contrast compares
     dual: several selectors that agree or differ
     agreement, contrast, complement, sparsity, continuity: the weights λ_e, λ_con, λ_cmp, λ_s, λ_tv
-    contrast_share: the share of batches on which gates are sampled and sentences encoded again
-    target_rate: hold P(open) at this rate by a Lagrangian that adapts λ_s, instead of a fixed λ_s
-    repeated_rate: the prior of a lower-case word that is rare in general and comes again nearby
-    rare_rate: the prior of a rare word, where rarity is one of the priors
-    bursty_rate: the share of words with the most evidence that are taken for entities, where
-    burstiness, contexts or surprisal are among the priors
+    temperature: of the contrast
+    contrast_share: the fraction of batches for which gates are sampled and sentences encoded again
+    target_rate: hold P(open) at this rate with a Lagrange multiplier λ_s, instead of a fixed λ_s
+    repeated_rate: the prior of a lower-case word that is rare in general and repeated nearby
+    rare_rate: the prior of a rare word, if `rarity` is one of the priors
+    bursty_rate: the fraction of words, those with the most evidence, that count as entities if
+        `burstiness`, `contexts` or `surprisal` is one of the priors
     """
 
     form: str = "thresholded"
@@ -61,12 +66,13 @@ class EntitySettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_choice("form", self.form, sorted(PARAMETER_RANGES))
-        require_choice("gates_at", self.gates_at, GATES_AT)
-        require_choice("unit", self.unit, UNITS)
-        if self.attention not in (None, MEAN):
+        require_choice("form", self.form, GateForm)
+        require_choice("gates_at", self.gates_at, GatePosition)
+        require_choice("unit", self.unit, GateUnit)
+        if self.attention not in (None, MEAN_ATTENTION):
             layer = isinstance(self.attention, int) and self.attention >= 1
-            require(layer, "attention", repr(self.attention), f"a layer, or {MEAN!r}")
+            rule = f"the number of a layer, or {MEAN_ATTENTION!r}"
+            require(layer, "attention", repr(self.attention), rule)
         require_fields(self, ("hidden", "epochs", "sentences_per_batch"), at_least=1)
         require_fields(self, ("learning_rate", "temperature"), above=0)
         rates = ("contrast_share", "repeated_rate", "rare_rate", "bursty_rate")
@@ -76,24 +82,19 @@ class EntitySettings:
             if rate is not None:
                 require_rate("target_rate", rate, self.form)
 
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The names of all settings."""
-        return tuple(each.name for each in fields(cls))
-
     @property
     def features(self) -> Features:
-        """What a selector reads."""
+        """The input of the selectors."""
         return Features(unit=self.unit, attention=self.attention)
 
     @property
     def selectors(self) -> int:
-        """How many selectors are trained."""
+        """The number of selectors."""
         return self.dual.selectors if self.dual else 1
 
     @property
     def sparsities(self) -> tuple[float, ...]:
-        """λ_s of each selector, to begin with."""
+        """The initial λ_s of each selector."""
         return (self.dual and self.dual.sparsity) or (self.sparsity,) * self.selectors
 
     @property

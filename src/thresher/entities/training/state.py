@@ -1,4 +1,4 @@
-"""Everything that changes while selectors are trained, and what an epoch of it is told by."""
+"""The state of a run that trains selectors, and the reports of its epochs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,19 +8,24 @@ import torch
 from torch import Tensor
 
 from thresher.entities.training.settings import EntitySettings
+from thresher.gates.collapse import OpenRateLimits
+from thresher.gates.lagrangian import TermWeight
+from thresher.gates.optimization import adamw
 from thresher.gates.selector import Selector, seeded_selector
 
-COLLAPSED_BELOW, COLLAPSED_ABOVE = 0.01, 0.60  # the share of units let through
-_OTHER_SEED = 7919  # between the seeds of selectors that are trained together
+OPEN_RATE_LIMITS = OpenRateLimits(low=0.01, high=0.60)
+_MAX_SPARSITY_WEIGHT = 1e3
+_SEED_DISTANCE = 7919  # between the seeds of selectors that are trained together
 
 Terms = dict[str, tuple[float, Tensor]]  # of the objective by name, each with its weight
 
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What an epoch did: each term of the objective by name.
+    """The means of an epoch.
 
-    selected, sparsity_weights: for each selector, the share of units let through, and λ_s
+    epoch: counted from 0   terms: the terms of the objective by name
+    selected, sparsity_weights: for each selector, the fraction of units it selects, and λ_s
     """
 
     epoch: int
@@ -29,73 +34,71 @@ class EpochReport:
     sparsity_weights: tuple[float, ...]
 
     @property
-    def collapsed(self) -> str | None:
-        """One line on what went wrong, if some gates have nearly all closed or mostly opened."""
-        for number, share in enumerate(self.selected, start=1):
-            if not COLLAPSED_BELOW <= share <= COLLAPSED_ABOVE:
+    def collapse(self) -> str | None:
+        """One line about the first selector whose gates have collapsed, or None."""
+        for number, selected in enumerate(self.selected, start=1):
+            found = OPEN_RATE_LIMITS.collapse(selected)
+            if found is not None:
                 which = f" of selector {number}" if len(self.selected) > 1 else ""
-                what = "closed nearly everywhere" if share < COLLAPSED_BELOW else "open mostly"
-                return (
-                    f"the gates{which} have collapsed: {what} ({share:.1%} of words selected); "
-                    "try another weight for sparsity, or a target rate"
-                )
+                advice = "try another `sparsity`, or a `target_rate`"
+                return f"the gates{which} have collapsed: {found}; {advice}"
         return None
 
 
 @dataclass
 class TrainingState:
-    """Everything that changes while training: with it, a run goes on as if never stopped.
+    """Everything that changes during training; a run resumes from it as if never stopped.
 
-    sparsity_weights, rate_errors: of each selector   step: those done of the epoch
-    noise: the state of its random numbers, None before its first step
-    sums, seen, selected: what its report will say, of the steps so far
+    sparsity_weights: λ_s of each selector
+    step: how many steps of the epoch are done
+    generator_state: of the generator that samples gates; None at the start of an epoch
+    term_sums, term_counts, selected_sums: the sums over the steps of the epoch, for its report
     """
 
     selectors: list[Selector]
     optimizer: torch.optim.AdamW
-    sparsity_weights: list[float]
-    rate_errors: list[float]
+    sparsity_weights: list[TermWeight]
     epoch: int = 0
     step: int = 0
-    noise: Tensor | None = None
-    sums: dict[str, float] = field(default_factory=dict)
-    seen: dict[str, int] = field(default_factory=dict)
-    selected: list[float] = field(default_factory=list)
+    generator_state: Tensor | None = None
+    term_sums: dict[str, float] = field(default_factory=dict)
+    term_counts: dict[str, int] = field(default_factory=dict)
+    selected_sums: list[float] = field(default_factory=list)
 
     @classmethod
     def new(cls, settings: EntitySettings, width: int, device: torch.device) -> "TrainingState":
-        """A state at the start, which follows from the seed alone."""
+        """Return the state at the start, which depends on the seed alone."""
+        seeds = [settings.seed + i * _SEED_DISTANCE for i in range(settings.selectors)]
         selectors = [
-            seeded_selector(
-                settings.seed + number * _OTHER_SEED,
-                width,
-                hidden=settings.hidden,
-                form=settings.form,
-            ).to(device)
-            for number in range(settings.selectors)
+            seeded_selector(seed, width, hidden=settings.hidden, form=settings.form).to(device)
+            for seed in seeds
         ]
-        optimizer = torch.optim.AdamW(
-            [parameter for selector in selectors for parameter in selector.parameters()],
-            lr=settings.learning_rate,
-            weight_decay=settings.weight_decay,
+        optimizer = adamw(
+            selectors, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
         )
-        return cls(selectors, optimizer, list(settings.sparsities), [0.0] * len(selectors))
+        weights = [
+            TermWeight(weight, target, max_weight=_MAX_SPARSITY_WEIGHT)
+            for weight, target in zip(settings.sparsities, settings.target_rates, strict=True)
+        ]
+        return cls(selectors, optimizer, weights)
 
-    def count(self, terms: Terms, rates: Sequence[float]) -> None:
-        """Remember a step for the report of its epoch."""
-        self.selected = [a + b for a, b in zip_longest(self.selected, rates, fillvalue=0.0)]
+    def add_step(self, terms: Terms, rates: Sequence[float]) -> None:
+        """Add the terms and the fractions of open gates of a step to the sums of the epoch."""
+        self.selected_sums = [
+            a + b for a, b in zip_longest(self.selected_sums, rates, fillvalue=0.0)
+        ]
         for name, (_, term) in terms.items():
-            self.sums[name] = self.sums.get(name, 0.0) + float(term.detach())
-            self.seen[name] = self.seen.get(name, 0) + 1
+            self.term_sums[name] = self.term_sums.get(name, 0.0) + float(term.detach())
+            self.term_counts[name] = self.term_counts.get(name, 0) + 1
 
-    def conclude_epoch(self) -> EpochReport:
-        """What the epoch did; the next one begins."""
+    def end_epoch(self) -> EpochReport:
+        """Return the report of the epoch, and start the next one."""
         report = EpochReport(
             epoch=self.epoch,
-            terms={name: total / self.seen[name] for name, total in self.sums.items()},
-            selected=tuple(total / self.step for total in self.selected),
-            sparsity_weights=tuple(self.sparsity_weights),
+            terms={name: total / self.term_counts[name] for name, total in self.term_sums.items()},
+            selected=tuple(total / self.step for total in self.selected_sums),
+            sparsity_weights=tuple(each.weight for each in self.sparsity_weights),
         )
-        self.epoch, self.step, self.noise = self.epoch + 1, 0, None
-        self.sums, self.seen, self.selected = {}, {}, []
+        self.epoch, self.step, self.generator_state = self.epoch + 1, 0, None
+        self.term_sums, self.term_counts, self.selected_sums = {}, {}, []
         return report

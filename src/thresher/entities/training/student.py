@@ -1,7 +1,6 @@
-"""From a finder and raw text to the model of a faster finder."""
+"""Make the model of a fast finder from a teacher's gates on raw text."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -16,16 +15,17 @@ from thresher.entities.training.distillation import (
     DistillationSettings,
     Student,
     steps_per_epoch,
-    teach,
+    train_student,
 )
 from thresher.gates.features import Features
+from thresher.gates.seeding import seeded
 from thresher.progress import ProgressReporter
 
-_LEAST_STEPS = 500  # a small text is read more often
-_TOGETHER = 512  # sentences that the student reads at a time, once it is taught
+_MIN_STEPS = 500  # a small text is read several times
+_SENTENCES_PER_BATCH = 512  # for the gates of the trained student
 
 
-def distilled(
+def distill_model(
     model: FinderModel,
     encoder: Encoder,
     sentences: Sequence[Sequence[str]],
@@ -34,60 +34,55 @@ def distilled(
     settings: DistillationSettings,
     progress: ProgressReporter,
 ) -> FinderModel:
-    """A model that finds what `model` finds, with an encoder of its own that is no transformer.
+    """Train a model that imitates `model`, with a static encoder instead of a transformer.
 
     encoder: the teacher's   gates: the teacher's P(open), (words,) for each sentence
     """
-    settings = long_enough(settings, len(sentences))
+    settings = with_min_steps(settings, len(sentences))
     count = progress.stage("learning", settings.epochs * steps_per_epoch(len(sentences), settings))
-    with _seeded(settings.seed, encoder.device):
+    with seeded(settings.seed, encoder.device):
         student = Student.new(encoder, settings, form=model.selector.form)
-        teach(student, sentences, gates, settings, after_step=lambda: count(1))
+        train_student(student, sentences, gates, settings, after_step=lambda: count(1))
         student = student.as_saved()
-    seen = model.signal_extractor.extract(sentences)
-    own = _gates(student, sentences)
-    head = CalibratedSelector.calibrate(
-        student.selector, own, sentences, seen, not_names=model.not_names
+    calibrated = CalibratedSelector.calibrate(
+        student.selector,
+        _gate_scores(student, sentences),
+        sentences,
+        model.signal_extractor.extract(sentences),
+        not_names=model.not_names,
     )
-    return FinderModel(
+    learned_from = {
+        "sentences": len(sentences),
+        "words": sum(map(len, sentences)),
+        "settings": asdict(settings),
+        **{name: model.learned_from[name] for name in CREDITS if name in model.learned_from},
+        "teacher": {"encoder": model.encoder, "layer": model.layer, **model.learned_from},
+    }
+    return replace(
+        model,
         encoder=student.encoder.name,
         layer=student.encoder.layer,
-        heads=(head,),
-        ordinary=model.ordinary,
-        not_names=model.not_names,
-        dates=model.dates,
+        heads=(calibrated,),
+        entity=0,
         features=Features(),
-        learned_from={
-            "sentences": len(sentences),
-            "words": sum(map(len, sentences)),
-            "settings": asdict(settings),
-            **{name: model.learned_from[name] for name in CREDITS if name in model.learned_from},
-            "teacher": {"encoder": model.encoder, "layer": model.layer, **model.learned_from},
-        },
+        learned_from=learned_from,
         static=student.encoder,
+        ranges={},
     )
 
 
-def long_enough(settings: DistillationSettings, sentences: int) -> DistillationSettings:
-    """EntitySettings with as many epochs as it takes for the least number of steps."""
-    epochs = -(-_LEAST_STEPS // steps_per_epoch(sentences, settings))
+def with_min_steps(settings: DistillationSettings, sentences: int) -> DistillationSettings:
+    """Return settings with enough epochs for the minimum number of steps."""
+    epochs = -(-_MIN_STEPS // steps_per_epoch(sentences, settings))
     return replace(settings, epochs=max(settings.epochs, epochs))
 
 
-def _gates(student: Student, sentences: Sequence[Sequence[str]]) -> Scores:
-    """P(open) of every word: (words,)."""
+def _gate_scores(student: Student, sentences: Sequence[Sequence[str]]) -> Scores:
+    """Return P(open) of every word: (words,)."""
     with torch.inference_mode():
         return np.concatenate(
             [
-                student.gates(sentences[low : low + _TOGETHER]).prob_open().cpu().numpy()
-                for low in range(0, len(sentences), _TOGETHER)
+                student.gates(sentences[low : low + _SENTENCES_PER_BATCH]).prob_open().cpu().numpy()
+                for low in range(0, len(sentences), _SENTENCES_PER_BATCH)
             ]
         )
-
-
-@contextmanager
-def _seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Random numbers that follow from the seed alone; the global generators are kept."""
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield

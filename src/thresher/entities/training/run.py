@@ -1,0 +1,126 @@
+"""A run that can be stopped and resumed: word vectors and checkpoints in a work directory."""
+
+import hashlib
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.encoders.protocol import Encoder
+from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
+from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch, train_selectors
+from thresher.entities.training.settings import EntitySettings
+from thresher.entities.training.state import EpochReport, TrainingState
+from thresher.errors import InputError
+from thresher.gates.distributed import ProcessGroup
+from thresher.gates.selector import Selector
+from thresher.gates.word_vectors import UnitIndex, cache_vectors
+from thresher.progress import ProgressReporter
+from thresher.text.indexed_sentences import IndexedSentences
+
+_SECONDS_BETWEEN_CHECKPOINTS = 60.0  # within a long epoch
+
+
+@dataclass(frozen=True)
+class FitRun:
+    """Where a run keeps its files, and whether it continues an earlier one.
+
+    fingerprint: identifies text, encoder, settings and prior; files with another one are refused
+    """
+
+    work_dir: Path
+    fingerprint: str
+    resume: bool
+    progress: ProgressReporter
+    processes: ProcessGroup
+
+    def vectors(
+        self,
+        encoder: Encoder,
+        sentences: IndexedSentences,
+        settings: EntitySettings,
+        units: UnitIndex,
+    ) -> NDArray[np.float16]:
+        """Return the vectors of all units, from the file of the stopped run if it is complete."""
+        path, done = self.work_dir / "vectors.npy", self.work_dir / "vectors.done"
+        if self.resume and done.is_file():
+            if done.read_text(encoding="utf-8") != self.fingerprint:
+                raise InputError(
+                    f"cannot resume from {self.work_dir}: it was begun with other text or settings"
+                )
+            mapped: NDArray[np.float16] = np.load(path, mmap_mode="r")
+            return mapped
+        self.processes.wait()  # until all have looked for the file
+        done.unlink(missing_ok=True)
+        vectors = cache_vectors(
+            encoder,
+            sentences,
+            path,
+            features=settings.features,
+            units=units,
+            progress=self.progress.stage("reading", len(sentences)),
+            processes=self.processes,
+        )
+        done.write_text(self.fingerprint, encoding="utf-8")
+        return vectors
+
+    def train(
+        self, encoder: Encoder, corpus: TrainingCorpus, settings: EntitySettings
+    ) -> list[Selector]:
+        """Train selectors, from the checkpoint of the stopped run if there is one."""
+        path = self.work_dir / "checkpoint.safetensors"
+        state = TrainingState.new(settings, settings.features.width(encoder), encoder.device)
+        if self.resume:
+            load_checkpoint(path, state, self.fingerprint)
+        elif self.processes.is_main:
+            path.unlink(missing_ok=True)  # of another run in the same directory
+        steps = steps_per_epoch(len(corpus.sentences), settings)
+        count = self.progress.stage("learning", settings.epochs * steps)
+        count(state.epoch * steps + state.step)
+        saved_at = time.monotonic()
+        had_collapsed = False
+
+        def save() -> None:
+            nonlocal saved_at
+            if self.processes.is_main:
+                save_checkpoint(path, state, self.fingerprint)
+                saved_at = time.monotonic()
+
+        def after_step() -> None:
+            count(1)
+            if time.monotonic() - saved_at >= _SECONDS_BETWEEN_CHECKPOINTS:
+                save()
+
+        def after_epoch(report: EpochReport) -> None:
+            nonlocal had_collapsed
+            if report.collapse is not None and not had_collapsed:  # noted once, when it begins
+                self.progress.note(report.collapse)
+            had_collapsed = report.collapse is not None
+            save()
+
+        return train_selectors(
+            state,
+            encoder,
+            corpus,
+            settings,
+            after_step=after_step,
+            after_epoch=after_epoch,
+            processes=self.processes,
+        )
+
+
+def fingerprint_of(
+    sentences: IndexedSentences,
+    encoder: Encoder,
+    settings: EntitySettings,
+    prior: NDArray[np.float32],
+) -> str:
+    """Return a digest that only the same text, encoder, settings and prior give."""
+    described = [encoder.name, encoder.layer, asdict(settings), sentences.vocabulary]
+    digest = hashlib.sha256(json.dumps(described).encode())
+    for array in (prior, sentences.starts, sentences.word_ids):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
