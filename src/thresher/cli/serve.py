@@ -13,7 +13,7 @@ from thresher.cli.option_groups import option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Exact, Quiet
 from thresher.cli.output import print_line
-from thresher.errors import InputError
+from thresher.errors import InputError, requires_extra
 
 if TYPE_CHECKING:
     from thresher import EntityFinder
@@ -81,13 +81,11 @@ def serve(
     # run on the same machine: on two cores that made short texts twenty times slower. torch reads
     # the variable when it is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    try:
+    with requires_extra("serve", "the server needs FastAPI"):
         import uvicorn  # noqa: PLC0415 (an extra)
 
         from thresher.web.app import MAX_BYTES, MAX_WAITING, create_app  # noqa: PLC0415
         from thresher.web.models import ServedModels  # noqa: PLC0415
-    except ImportError as error:
-        raise InputError("the server needs FastAPI: pip install 'thresher[serve]'") from error
 
     with _listen(host, port) as listener:
         finders = _load(

@@ -7,8 +7,9 @@ from thresher.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from thresher.encoders.loading import DEFAULT_ENCODER, load_encoder
     from thresher.encoders.protocol import Encoder, TokenBatch
+    from thresher.encoders.training import train_and_save_encoder
 
-__all__ = ["DEFAULT_ENCODER", "Encoder", "TokenBatch", "load_encoder"]
+__all__ = ["DEFAULT_ENCODER", "Encoder", "TokenBatch", "load_encoder", "train_and_save_encoder"]
 
 __getattr__, __dir__ = lazy_exports(
     "thresher.encoders",
@@ -17,5 +18,6 @@ __getattr__, __dir__ = lazy_exports(
         "Encoder": "thresher.encoders.protocol",
         "TokenBatch": "thresher.encoders.protocol",
         "load_encoder": "thresher.encoders.loading",
+        "train_and_save_encoder": "thresher.encoders.training",
     },
 )

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, distributed
 
-from thresher.errors import InputError
+from thresher.errors import requires_extra
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,8 @@ def join_processes(device: str | None = None) -> Iterator[str | None]:
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield device
         return
-    try:
+    with requires_extra("train", "several processes need accelerate"):
         from accelerate import PartialState  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise InputError(
-            "several processes need accelerate: pip install 'thresher[train]'"
-        ) from error
     own_device = PartialState(cpu=device == "cpu").device
     try:
         yield "cpu" if own_device.type == "cpu" else str(own_device)

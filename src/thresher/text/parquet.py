@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
-from thresher.errors import InputError
+from thresher.errors import InputError, requires_extra
 from thresher.text.records import Record
 
 _BATCH_ROWS = 1024  # rows read into memory at a time
@@ -13,10 +13,8 @@ _BATCH_ROWS = 1024  # rows read into memory at a time
 @contextmanager
 def open_parquet(stream: IO[bytes], *, name: str) -> Iterator[Any]:
     """Open a stream as a `pyarrow.parquet.ParquetFile`; raise InputError if it is damaged."""
-    try:
+    with requires_extra("parquet", "Parquet needs pyarrow"):
         from pyarrow import ArrowException, parquet  # noqa: PLC0415 (an extra, slow to import)
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'thresher[parquet]'") from error
     try:
         with parquet.ParquetFile(stream) as file:
             yield file

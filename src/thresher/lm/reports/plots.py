@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from thresher.errors import InputError
+from thresher.errors import requires_extra
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.tokens.counts import tokens_by_frequency
 from thresher.lm.trained_model import TrainedLanguageModel
@@ -36,10 +36,8 @@ def draw_plots(models: Mapping[str, TrainedLanguageModel]) -> dict[str, bytes]:
 
     models: by the name that a legend shows
     """
-    try:
+    with requires_extra("plots", "plots need matplotlib"):
         import matplotlib as mpl  # noqa: PLC0415 (an extra, slow to import)
-    except ImportError as error:
-        raise InputError("plots need matplotlib: pip install 'thresher[plots]'") from error
     # Characters that the font lacks are drawn as boxes; matplotlib would warn about each.
     with mpl.rc_context(_STYLE), warnings.catch_warnings(action="ignore"):
         figures = {

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.errors import os_errors_as_input_errors, requires_extra
 from thresher.lm.training.log import LogRow
 
 
@@ -17,12 +17,8 @@ def tensorboard_log(folder: Path | None) -> Iterator[Callable[[LogRow], None]]:
     if folder is None:
         yield lambda row: None
         return
-    try:
+    with requires_extra("train", "a TensorBoard log needs tensorboard"):
         from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415 (an extra)
-    except ImportError as error:
-        raise InputError(
-            "a TensorBoard log needs tensorboard: pip install 'thresher[train]'"
-        ) from error
     with os_errors_as_input_errors(f"cannot write a TensorBoard log to {folder}"):
         writer = SummaryWriter(str(folder))
 
