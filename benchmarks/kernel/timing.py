@@ -14,7 +14,7 @@ Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 PARTS = {
     "record_kernel": "survivors recorded",
-    "_share_out": "room shared out",
+    "_update_quotas": "room shared out",
     "target_logits_kernel": "target logits",
     "_gather_sums": "light rows gathered",
     "_list_rows": "light rows listed",

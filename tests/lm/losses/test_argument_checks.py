@@ -25,7 +25,7 @@ PATHS = LOSSES | STATISTICS
 
 
 def given(**changed):
-    """Right arguments, but for those that are changed."""
+    """Return valid arguments, except for those that are changed."""
     right = {
         "input": torch.ones(POSITIONS, WIDTH),
         "weight": torch.ones(VOCABULARY, WIDTH),
@@ -73,13 +73,13 @@ WRONG = [
 
 @pytest.mark.parametrize(("changed", "error", "message"), WRONG)
 @pytest.mark.parametrize("path", PATHS)
-def test_wrong_arguments_are_named_with_what_is_allowed(path, changed, error, message):
+def test_errors_name_the_wrong_argument_and_the_rule(path, changed, error, message):
     with pytest.raises(error, match=message):
         PATHS[path](**given(**changed))
 
 
 @pytest.mark.parametrize("path", STATISTICS)
-def test_no_position_is_left_out_where_few_are_taken_at_a_time(path, monkeypatch):
+def test_shapes_are_checked_before_positions_are_split_into_tiles(path, monkeypatch):
     monkeypatch.setattr(statistics, "TILE_ELEMENTS", 1)
     with pytest.raises(ValueError, match=r"`target` must be \(7,\).*got \(3,\)"):
         STATISTICS[path](**given(target=torch.arange(3)))
@@ -88,7 +88,7 @@ def test_no_position_is_left_out_where_few_are_taken_at_a_time(path, monkeypatch
 @pytest.mark.parametrize("margin", [torch.ones(()), torch.ones(7).double(), torch.ones(7).int()])
 @pytest.mark.parametrize("target", [torch.arange(7), torch.arange(7).int()])
 @pytest.mark.parametrize("path", PATHS)
-def test_margins_and_targets_of_another_dtype_are_the_same_ones(path, margin, target):
+def test_margins_and_targets_may_have_other_dtypes(path, margin, target):
     """All logits are equal: everything survives, and the loss is ln V."""
     found = PATHS[path](**given(margin=margin, target=target))
     loss = found if path in LOSSES else found.loss.mean()
@@ -96,19 +96,19 @@ def test_margins_and_targets_of_another_dtype_are_the_same_ones(path, margin, ta
 
 
 @pytest.mark.parametrize("path", ["triton", "recorded_statistics"])
-def test_kernels_leave_float64_to_plain_torch(path):
+def test_triton_kernels_refuse_float64(path):
     arguments = given(input=torch.ones(7, 5).double())
     with pytest.raises(TypeError, match=r"torch\.float32, got torch\.float64"):
         PATHS[path](**arguments)
 
 
 def elsewhere():
-    """Arguments on a device whose values cannot be had, as if it had to be waited for."""
+    """Return arguments on the meta device, whose values cannot be read."""
     arguments = given(margin=torch.ones(POSITIONS))
     return {name: value.to("meta") for name, value in arguments.items()}
 
 
-def test_the_loss_does_not_wait_for_another_device_to_be_checked(monkeypatch):
+def test_the_loss_does_not_wait_for_another_device_to_check_values(monkeypatch):
     rows = torch.empty(POSITIONS, device="meta")
     monkeypatch.setattr(chunked, "row_losses", lambda *_, **__: rows)
     assert LOSSES["chunked"](**elsewhere()).device.type == "meta"

@@ -14,7 +14,7 @@ LOGITS = torch.randn(2, 5, 7, generator=torch.Generator().manual_seed(0))
 LABELS = torch.tensor([[1, 2, 3, -100, -100], [4, 5, 6, 0, 1]])
 
 
-def test_logits_answer_for_the_next_label():
+def test_with_shift_logits_predict_the_next_label():
     expected = selfish_cross_entropy(
         LOGITS[:, :-1].flatten(0, 1), LABELS[:, 1:].flatten(), margin=2.0
     )
@@ -22,7 +22,7 @@ def test_logits_answer_for_the_next_label():
     torch.testing.assert_close(trainer_loss(2.0)((LOGITS, "cache"), LABELS), expected)
 
 
-def test_a_masked_model_answers_for_its_own_labels():
+def test_without_shift_logits_predict_the_label_at_their_position():
     expected = selfish_cross_entropy(LOGITS.flatten(0, 1), LABELS.flatten(), margin=2.0)
     measured = trainer_loss(2.0, shift=False)({"logits": LOGITS}, LABELS)
     torch.testing.assert_close(measured, expected)
@@ -36,7 +36,7 @@ def test_accumulated_batches_share_one_count(items):
     torch.testing.assert_close(together, sum(halves))
 
 
-def test_half_precision_is_widened_as_transformers_does():
+def test_half_precision_is_converted_to_float32_as_in_transformers():
     half = LOGITS.bfloat16()
     measured = trainer_loss(2.0, label_smoothing=0.1)({"logits": half}, LABELS)
     expected = trainer_loss(2.0, label_smoothing=0.1)({"logits": half.float()}, LABELS)
@@ -51,8 +51,8 @@ def test_an_infinite_margin_is_the_loss_of_transformers():
         torch.testing.assert_close(measured, expected)
 
 
-def test_the_trainer_takes_it(tmp_path):
-    """A step over accumulated batches moves the weights as the loss written out by hand does."""
+def test_the_trainer_trains_on_it(tmp_path):
+    """A step over accumulated batches changes the weights as the loss computed by hand does."""
     pytest.importorskip("accelerate")
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(0)

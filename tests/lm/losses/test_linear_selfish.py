@@ -14,7 +14,7 @@ MARGINS = [0.0, 0.5, 2.0, math.inf, "rows"]
 
 @pytest.fixture(params=[1, 20, 10**6], ids=["one column", "some columns", "all columns"])
 def tiles(request, monkeypatch):
-    """The same for tiles of every size."""
+    """Run each test with tiles of every size."""
     monkeypatch.setattr(chunked, "TILE_ELEMENTS", request.param)
 
 
@@ -46,7 +46,7 @@ def random_case(positions=7, width=5, vocabulary=11, *, dtype=torch.float64, see
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scale", [{}, {"temperature": 0.7, "softcap": 3.0}])
-def test_value_and_gradients_are_those_of_the_whole_logits(
+def test_value_and_gradients_equal_those_from_all_logits(
     margin, reduction, smoothing, weighted, scale
 ):
     hidden, weight, bias, target, class_weight, margins = random_case()
@@ -103,7 +103,7 @@ def test_gradients_for_only_one_input(which):
     )
 
 
-def test_tied_weights_gather_both_gradients():
+def test_tied_weights_get_the_sum_of_both_gradients():
     _, weight, _, target, _, _ = random_case()
     weight.requires_grad_()
     tokens = torch.tensor([3, 1, 4, 1, 5, 9, 2])
@@ -126,8 +126,8 @@ def test_a_token_below_the_threshold_gets_no_gradient_at_all():
     assert (weight.grad[~dead] != 0).any(1).all()
 
 
-def test_only_the_target_surviving_costs_exactly_nothing():
-    """However the product of a tile rounds, the target is compared with itself."""
+def test_the_loss_is_exactly_zero_if_only_the_target_survives():
+    """The target is compared with itself, so the rounding of the product has no influence."""
     generator = torch.Generator().manual_seed(3)
     hidden = torch.randn(64, 33, generator=generator)
     weight = torch.randn(100, 33, generator=generator)
@@ -137,7 +137,7 @@ def test_only_the_target_surviving_costs_exactly_nothing():
 
 
 class LargestTensor(TorchDispatchMode):
-    """Remembers the most elements that any tensor made within it had."""
+    """Records the size of the largest tensor created within the context."""
 
     elements = 0
 
@@ -150,7 +150,7 @@ class LargestTensor(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_the_logits_never_exist_in_either_pass(smoothing, monkeypatch):
+def test_neither_pass_holds_all_logits(smoothing, monkeypatch):
     monkeypatch.setattr(chunked, "TILE_ELEMENTS", 1000)
     positions, width, vocabulary = 100, 4, 500
     hidden, weight, _, target, _, _ = random_case(positions, width, vocabulary)
@@ -165,7 +165,7 @@ def test_the_logits_never_exist_in_either_pass(smoothing, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_half_precision_is_as_good_as_its_inputs(dtype, monkeypatch):
+def test_half_precision_only_rounds_the_gradients(dtype, monkeypatch):
     """Against float64, from the same rounded inputs: only the gradients' own rounding is left."""
     monkeypatch.setattr(chunked, "TILE_ELEMENTS", 1000)
     hidden, weight, bias, target, _, _ = random_case(40, 16, 200, dtype=dtype)
@@ -196,7 +196,7 @@ def test_autocast_changes_nothing():
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # torch.compile does so itself
-def test_it_compiles_whole(backend, monkeypatch):
+def test_torch_compile_needs_no_graph_break(backend, monkeypatch):
     monkeypatch.setattr(chunked, "TILE_ELEMENTS", 40)
     torch._dynamo.reset()
     hidden, weight, bias, target, _, margins = random_case()
@@ -244,7 +244,7 @@ def test_no_positions_all_ignored_and_a_vocabulary_of_one():
 
 
 def test_errors_say_what_is_allowed():
-    """Of what only the loss is given; for the rest see `test_argument_checks`."""
+    """Arguments of the loss alone; for the others see `test_argument_checks`."""
     hidden, weight, _, target, _, _ = random_case()
     with pytest.raises(ValueError, match=r"`class_weight` must be \(11,\)"):
         linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, class_weight=weight[0])
@@ -258,9 +258,7 @@ def test_errors_say_what_is_allowed():
     ("positions", "width", "vocabulary", "little"),
     [(128, 512, 32_768, True), (1024, 512, 32_768, False), (16, 4096, 128_256, False)],
 )
-def test_plain_torch_is_left_what_it_was_measured_to_be_faster_at(
-    positions, width, vocabulary, little
-):
+def test_small_inputs_are_left_to_plain_torch(positions, width, vocabulary, little):
     """On a GPU, ms of kernels and of plain torch: 5.4 and 3.2; 6.4 and 13.5; 5.5 and 9.8."""
     hidden = torch.empty(positions, width, device="meta")
     assert is_small(hidden, torch.empty(vocabulary, width, device="meta")) == little

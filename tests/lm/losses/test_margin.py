@@ -94,7 +94,7 @@ def test_a_schedule_is_a_straight_line_that_stays_at_its_end():
     assert scheduled_margin(5, start=4, end=1, steps=10) == 2.5
 
 
-def test_a_schedule_needs_steps_and_real_ends():
+def test_a_schedule_needs_steps_and_finite_ends():
     with pytest.raises(ValueError, match="`steps` must be at least 1, got 0"):
         scheduled_margin(0, start=1, end=2, steps=0)
     for start, end in [(-1, 2), (1, math.inf), (math.nan, 1)]:
@@ -145,7 +145,7 @@ def test_norm_scaled_margin_has_no_gradient_and_is_wide_for_half_precision():
 
 @given(**cases)
 def test_the_survivors_of_top_p_have_probability_at_least_p(z, index, p):
-    """Mass ≥ 1 − p_target·(1 − p) ≥ p, whatever the logits and the target."""
+    """Mass ≥ 1 − p_target·(1 − p) ≥ p, for any logits and target."""
     logits, target = torch.tensor([z], dtype=torch.float64), torch.tensor([index % len(z)])
     margin = top_p_margin(len(z), p=p)
     mass = selfish_statistics(logits, target, margin=margin).mass.item()
@@ -173,8 +173,8 @@ def test_the_loss_under_top_p_is_low_by_at_most_minus_log_p(z, index, p):
     assert full - kept <= (-math.log(p) if p else math.inf) + 1e-12
 
 
-def test_no_smaller_margin_would_do_for_top_p():
-    """A sure target and all others just below the threshold: the bound is met within a hair."""
+def test_no_smaller_margin_keeps_the_bound_of_top_p():
+    """A likely target and all others just below the threshold almost reach the bound."""
     vocabulary, p = 10_000, 0.5
     margin = top_p_margin(vocabulary, p=p)
     logits = torch.full((1, vocabulary), -margin + 1e-6, dtype=torch.float64)
@@ -186,7 +186,7 @@ def test_no_smaller_margin_would_do_for_top_p():
     assert too_narrow.mass.item() == pytest.approx(1 - target_probability * (1 - p), rel=1e-3)
 
 
-def test_top_p_at_its_ends():
+def test_top_p_of_zero_and_one():
     assert top_p_margin(100, p=1) == math.inf
     assert top_p_margin(100, p=0) == pytest.approx(math.log(100))
     assert top_p_margin(1, p=0) == 0

@@ -27,7 +27,7 @@ def random_case(*shape, seed=0, dtype=torch.float64):
 
 
 def naive_row(z, target, margin, weight, smoothing):
-    """The loss of one row, from Python's own numbers."""
+    """Compute the loss of one row with Python floats."""
     survivors = [j for j in range(len(z)) if z[j] >= z[target] - margin]
     normaliser = math.log(sum(math.exp(z[j]) for j in survivors))
     even = sum(weight[j] * (normaliser - z[j]) for j in survivors) / len(survivors)
@@ -44,7 +44,7 @@ def naive_row(z, target, margin, weight, smoothing):
     smoothing=st.sampled_from([0, 0.1, 1]),
     weighted=st.booleans(),
 )
-def test_it_is_its_definition(z, place, margin, smoothing, weighted):
+def test_it_equals_its_definition(z, place, margin, smoothing, weighted):
     target = place % len(z)
     weight = [0.5 + j for j in range(len(z))] if weighted else [1.0] * len(z)
     measured = selfish_cross_entropy(
@@ -103,7 +103,7 @@ def test_a_margin_that_keeps_everything_is_torch(shape, reduction):
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if len(shape) > 2])
 @REDUCTIONS
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
-def test_further_dimensions_are_further_rows(shape, reduction, smoothing):
+def test_further_dimensions_are_flattened_into_rows(shape, reduction, smoothing):
     logits, target, weight = random_case(*shape)
     margin = torch.rand(target.shape, dtype=torch.float64) * 3
     options = {"weight": weight, "reduction": reduction, "label_smoothing": smoothing}
@@ -113,7 +113,7 @@ def test_further_dimensions_are_further_rows(shape, reduction, smoothing):
     torch.testing.assert_close(measured, flat.reshape(measured.shape))
 
 
-def test_a_margin_for_each_row_is_each_row_with_its_margin():
+def test_a_margin_for_each_row_equals_separate_rows():
     logits, target, _ = random_case(5, 7)
     margins = torch.tensor([0.0, 1.0, 2.0, 0.5, math.inf])
     measured = selfish_cross_entropy(logits, target, margin=margins, reduction="none")
@@ -145,7 +145,7 @@ def test_gradient_is_exactly_zero_below_the_threshold_and_nowhere_else():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_equality_survives(dtype):
+def test_a_logit_at_the_threshold_survives(dtype):
     logits = torch.tensor([[1.0, -1.0, -1.5, 3.0]], dtype=dtype, requires_grad=True)
     selfish_cross_entropy(logits, torch.tensor([0]), margin=2.0).backward()
     assert (logits.grad != 0).tolist() == [[True, True, False, True]]
@@ -160,7 +160,7 @@ def test_half_precision_moves_no_token_across_the_threshold(dtype):
 
 
 def test_no_gradient_flows_through_the_threshold():
-    """The target's gradient is p − 1 among survivors: what a fixed mask would give."""
+    """The target's gradient is p − 1 among survivors, as with a fixed mask."""
     logits, target, _ = random_case(6, 9)
     mine, fixed = logits.clone().requires_grad_(), logits.clone().requires_grad_()
     selfish_cross_entropy(mine, target, margin=1.0, reduction="sum").backward()
@@ -225,7 +225,7 @@ def test_another_index_may_be_ignored():
     torch.testing.assert_close(measured, expected)
 
 
-def test_one_row_may_have_its_target_in_a_list():
+def test_a_single_row_may_have_a_target_of_shape_one():
     logits = torch.tensor([1.0, 0.5, -2.0])
     for smoothing in (0.0, 0.1):
         options = {"margin": torch.tensor([1.0]), "label_smoothing": smoothing}
@@ -240,7 +240,7 @@ def test_a_vocabulary_of_one_costs_nothing():
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_half_precision_gives_torchs_dtype_and_nearly_its_value(dtype, smoothing):
+def test_half_precision_gives_the_dtype_of_torch_and_nearly_its_value(dtype, smoothing):
     logits, target, _ = random_case(6, 9, dtype=torch.float32)
     options = {"margin": 2.0, "label_smoothing": smoothing}
     half = selfish_cross_entropy(logits.to(dtype), target, **options)
@@ -256,7 +256,7 @@ def test_half_precision_gives_torchs_dtype_and_nearly_its_value(dtype, smoothing
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 @pytest.mark.parametrize("margin", [2.0, math.inf, torch.tensor([0.5, 1.0, 2.0, math.inf])])
-def test_it_compiles_whole(backend, margin):
+def test_torch_compile_needs_no_graph_break(backend, margin):
     torch._dynamo.reset()
     logits, target, weight = random_case(4, 6)
 
@@ -296,7 +296,7 @@ TARGET = torch.tensor([0, 1, 2])
         (GOOD.long(), TARGET, {}),
     ],
 )
-def test_errors_are_torchs(logits, target, options):
+def test_errors_are_those_of_torch(logits, target, options):
     with pytest.raises(Exception) as torchs:  # noqa: PT011
         functional.cross_entropy(logits, target, **options)
     with pytest.raises(torchs.type):
@@ -321,7 +321,7 @@ def test_its_own_options_are_checked():
 # The module
 
 
-def test_the_module_is_the_function_with_its_options_held():
+def test_the_module_equals_the_function_with_its_options():
     logits, target, weight = random_case(5, 7)
     options = {"weight": weight, "reduction": "sum", "label_smoothing": 0.1, "softcap": 9.0}
     module = SelfishCrossEntropy(2.0, temperature=0.7, **options)

@@ -21,7 +21,7 @@ def random_case():
 
 
 @pytest.mark.parametrize("scale", [{}, {"temperature": 0.7, "softcap": 3.0}])
-def test_statistics_are_what_enumeration_finds(scale):
+def test_statistics_equal_enumeration(scale):
     hidden, weight, target, margin = random_case()
     logits = hidden @ weight.T
     measured = selfish_statistics(logits, target, margin=margin, **scale)
@@ -40,7 +40,7 @@ def test_statistics_are_what_enumeration_finds(scale):
 
 
 @pytest.mark.parametrize("elements", [1, 50, 10**6])
-def test_statistics_from_hidden_states_are_those_of_their_logits(elements, monkeypatch):
+def test_statistics_from_hidden_states_equal_those_from_logits(elements, monkeypatch):
     monkeypatch.setattr(statistics, "TILE_ELEMENTS", elements)
     hidden, weight, target, margin = random_case()
     bias = torch.linspace(-1, 1, 20, dtype=torch.float64)
@@ -51,7 +51,7 @@ def test_statistics_from_hidden_states_are_those_of_their_logits(elements, monke
             torch.testing.assert_close(getattr(measured, field), getattr(expected, field))
 
 
-def test_half_precision_is_widened_as_in_the_loss():
+def test_half_precision_is_converted_to_float32_as_in_the_loss():
     hidden, weight, target, margin = random_case()
     halves = hidden.bfloat16(), weight.bfloat16()
     measured = linear_selfish_statistics(*halves, target, margin=margin)
@@ -78,7 +78,7 @@ def test_a_margin_is_as_precise_as_the_hidden_states():
     assert found.survivors.tolist() == [2]
 
 
-def test_shares_are_those_of_the_counts():
+def test_fractions_follow_from_the_counts():
     logits = torch.tensor([[0.0, 0, 0, 0], [0, -9, -9, -9], [0, 0, -9, -9]])
     measured = selfish_statistics(logits, torch.zeros(3).long(), margin=1.0)
     assert measured.survivors.tolist() == [4, 1, 2]

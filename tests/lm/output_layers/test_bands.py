@@ -11,7 +11,7 @@ FREQUENCIES = torch.tensor([1, 50, 3, 20, 7, 9])
 RANKED = [1, 3, 5, 4, 2, 0]
 
 
-def test_a_band_reads_its_own_slice_alone():
+def test_a_band_depends_on_its_own_slice_alone():
     layer = DifferentiatedSoftmax(5, 6, frequencies=FREQUENCIES, bands=[(2, 3), (4, 2)]).double()
     hidden = torch.randn(5, dtype=torch.float64)
     logits = torch.cat([layer.weights[0] @ hidden[:3], layer.weights[1] @ hidden[3:]])
@@ -20,7 +20,7 @@ def test_a_band_reads_its_own_slice_alone():
 
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 512])
 @pytest.mark.parametrize("vocabulary", [1, 2, 5, 100, 20_000])
-def test_default_bands_use_up_words_and_width(width, vocabulary):
+def test_default_bands_add_up_to_vocabulary_and_width(width, vocabulary):
     bands = default_bands(width, vocabulary)
     assert [sum(sizes) for sizes in zip(*bands, strict=True)] == [vocabulary, width]
     assert all(words > 0 and wide > 0 for words, wide in bands)
@@ -40,7 +40,7 @@ def test_bands_are_checked():
         DifferentiatedSoftmax(5, 6, bands=[(6, 5), (0, 0)])
 
 
-def test_adaptive_is_torchs_on_words_in_order_of_frequency():
+def test_adaptive_equals_torchs_layer_on_words_in_order_of_frequency():
     layer = AdaptiveSoftmax(8, 6, frequencies=FREQUENCIES, cutoffs=[1, 3], div_value=2.0).double()
     hidden, target = torch.randn(4, 8).double(), torch.tensor([0, 1, 2, 3])
     ranks = torch.tensor([RANKED.index(word) for word in target.tolist()])

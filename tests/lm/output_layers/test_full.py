@@ -52,7 +52,7 @@ def test_a_margin_may_be_a_rule(rows):
     torch.testing.assert_close(layer.loss(hidden, target), expected)
 
 
-def test_a_tied_weight_is_the_embeddings_own():
+def test_a_tied_weight_is_the_embedding():
     embedding = nn.Embedding(9, 6)
     layer = FullSoftmax(6, 9, weight=embedding.weight, bias=False)
     assert layer.weight is embedding.weight
@@ -64,7 +64,7 @@ def test_a_tied_weight_is_the_embeddings_own():
         FullSoftmax(6, 8, weight=embedding.weight)
 
 
-def test_it_compiles_whole(rows):
+def test_torch_compile_needs_no_graph_break(rows):
     torch._dynamo.reset()
     hidden, target = rows
     layer = FullSoftmax(6, 9, margin=0.05).double()

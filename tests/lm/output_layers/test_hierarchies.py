@@ -1,4 +1,4 @@
-"""Classes, levels of classes, and the cost of both."""
+"""Class-based and hierarchical softmax, and what they cost."""
 
 import itertools
 
@@ -20,7 +20,7 @@ ZIPF = 1 / torch.arange(1, 101)
 
 @pytest.mark.parametrize("group", [[2, 0, 2, 2, 2, 0, 2], [1], [], [0] * 9, [0, 1, 2, 3]])
 @pytest.mark.parametrize("groups", [4, 30])
-def test_blocks_hold_one_group_each_and_give_every_row_back(group, groups):
+def test_each_block_has_one_group_and_scatter_inverts_gather(group, groups):
     group = torch.tensor(group, dtype=torch.int64)
     blocks = blocks_by_group(group, groups)
     assert torch.equal(blocks.group[blocks.slot // blocks.length], group)
@@ -65,13 +65,13 @@ def test_a_grouped_softmax_is_a_softmax_in_each_group():
 # Classes
 
 
-def test_classes_are_runs_of_like_frequency_and_size():
+def test_classes_have_similar_frequency_and_size():
     classes = frequency_classes(10, 3, frequencies=torch.tensor([9, 1, 8, 2, 7, 3, 6, 4, 5, 0]))
     members = [set((classes == c).nonzero()[:, 0].tolist()) for c in range(3)]
     assert members == [{0, 2, 4, 6}, {8, 7, 5}, {3, 1, 9}]
 
 
-def test_there_are_about_root_v_classes():
+def test_there_are_about_sqrt_v_classes():
     layer = ClassSoftmax(4, 100, frequencies=ZIPF)
     assert [len(step.sizes) for step in layer.steps] == [1, 10]
     assert [step.sizes.tolist() for step in layer.steps] == [[10], [10] * 10]
@@ -147,7 +147,7 @@ def products_for_each_position(name, vocabulary, **options):
     return counter.get_total_flops() / (2 * 3 * positions * width)
 
 
-def test_a_position_costs_as_much_as_promised():
+def test_a_position_costs_as_many_products_as_documented():
     """V for the full softmax; within a factor of two 2·√V, 3·∛V, 1 + samples for the others."""
     for vocabulary in (400, 6400):
         assert products_for_each_position("full", vocabulary) == vocabulary
@@ -160,6 +160,6 @@ def test_a_position_costs_as_much_as_promised():
             assert promise / 2 < products_for_each_position(name, vocabulary) < 2 * promise
 
 
-def test_a_walk_down_the_tree_costs_its_depth():
+def test_a_position_of_the_tree_costs_its_depth():
     for vocabulary, depth in ((512, 9), (8192, 13)):
         assert products_for_each_position("tree", vocabulary, shape="balanced") == depth

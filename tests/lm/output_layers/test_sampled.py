@@ -35,19 +35,19 @@ def fitted(layer, steps=800):
 
 @pytest.mark.parametrize("frequencies", [COUNTS, COUNTS.flip(0), None])
 def test_noise_contrastive_estimation_converges_to_the_distribution_itself(frequencies):
-    """exp s is p as it stands, whatever the noise: normalised without ever having been told."""
+    """exp s becomes p for any noise, although the loss never normalises it."""
     torch.manual_seed(0)
     layer, hidden = fitted(NoiseContrastive(3, 6, frequencies=frequencies, samples=50))
     torch.testing.assert_close(layer.scores(hidden)[0].exp(), P, rtol=0.05, atol=0.005)
     assert abs(layer.log_normaliser(hidden).item()) < 0.03
 
 
-def test_noise_contrastive_estimation_begins_normalised():
+def test_noise_contrastive_estimation_starts_normalised():
     layer = NoiseContrastive(16, 1000, frequencies=1 / torch.arange(1, 1001))
     assert layer.log_normaliser(torch.randn(20, 16)).abs().max() < 0.1
 
 
-def test_negative_sampling_learns_how_much_likelier_than_noise():
+def test_negative_sampling_learns_the_log_ratio_to_the_noise():
     """s = log(p / (k·q)), so softmax(s + log q) is p and softmax(s) is not."""
     torch.manual_seed(0)
     layer, hidden = fitted(NegativeSampling(3, 6, frequencies=COUNTS, samples=50))
@@ -58,7 +58,7 @@ def test_negative_sampling_learns_how_much_likelier_than_noise():
     assert (layer.scores(hidden)[0].softmax(0) - P).abs().max() > 0.1
 
 
-def test_the_question_is_answered_by_p_over_p_plus_k_q():
+def test_the_probability_of_text_is_p_over_p_plus_k_q():
     p, kq = torch.tensor([0.3, 0.02]).double(), torch.tensor([0.6, 0.5]).double()
     delta = (p / kq).log()
     from_text = p / (p + kq)

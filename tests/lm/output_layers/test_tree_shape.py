@@ -18,7 +18,7 @@ def depths(tree):
 
 
 def walk(tree, turns):
-    """The leaf that turns lead to, taken from the root downwards."""
+    """Return the leaf that turns lead to, from the root downwards."""
     node = 0
     for turn in turns:
         node = tree.children[node, (turn + 1) // 2].item()
@@ -27,7 +27,7 @@ def walk(tree, turns):
 
 @TREES
 @given(counts=counts)
-def test_a_path_read_from_the_root_leads_to_its_word(shape, counts):
+def test_a_path_from_the_root_leads_to_its_word(shape, counts):
     tree = shape(torch.tensor(counts))
     nodes, turns = tree.paths()
     assert nodes.shape == turns.shape
@@ -48,8 +48,8 @@ def test_every_node_is_reached_and_every_tree_is_full(shape, counts):
 
 
 @given(counts=counts)
-def test_huffmans_tree_has_the_shortest_mean_path(counts):
-    """As a heap finds it: the cost is the sum of all joined weights."""
+def test_a_huffman_tree_has_the_shortest_mean_path(counts):
+    """Compared with a heap: the cost is the sum of all joined weights."""
     heap, cost = sorted(counts), 0
     while len(heap) > 1:
         joined = heapq.heappop(heap) + heapq.heappop(heap)
@@ -59,7 +59,7 @@ def test_huffmans_tree_has_the_shortest_mean_path(counts):
     assert (depths(tree) * torch.tensor(counts)).sum().item() == cost
 
 
-def test_huffmans_mean_path_is_within_a_bit_of_the_entropy():
+def test_the_mean_path_of_a_huffman_tree_is_within_a_bit_of_the_entropy():
     p = (1 / torch.arange(1, 1001)).double()
     p /= p.sum()
     mean = (p * depths(huffman_tree(p))).sum().item()
@@ -68,14 +68,14 @@ def test_huffmans_mean_path_is_within_a_bit_of_the_entropy():
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 7, 8, 9, 100])
-def test_a_balanced_tree_is_as_flat_as_can_be(words):
+def test_a_balanced_tree_has_the_smallest_possible_depth(words):
     assert set(depths(balanced_tree(torch.rand(words))).tolist()) <= {
         math.floor(math.log2(words)),
         math.ceil(math.log2(words)),
     }
 
 
-def test_a_balanced_tree_keeps_like_frequencies_together():
+def test_a_balanced_tree_keeps_similar_frequencies_together():
     frequencies = torch.tensor([8, 1, 7, 2, 6, 3, 5, 4])
     nodes, _ = balanced_tree(frequencies).paths()
     above = {word: nodes[word, 0].item() for word in range(8)}  # the last turn before the leaf

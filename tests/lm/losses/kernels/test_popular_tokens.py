@@ -13,7 +13,7 @@ ROWS, VOCABULARY = 6, 30
 
 
 def sparse_gradient():
-    """The first four tokens survive in most rows, others seldom: (rows, vocabulary)."""
+    """Return a gradient in which the first four tokens survive in most rows: (rows, vocabulary)."""
     generator = torch.Generator().manual_seed(0)
     often = torch.arange(VOCABULARY) < 4
     alive = torch.rand(ROWS, VOCABULARY, generator=generator) < torch.where(often, 0.95, 0.1)
@@ -21,7 +21,7 @@ def sparse_gradient():
 
 
 def listed(gradient):
-    """By row, and each entry's row."""
+    """Return the lists by row, and the row of each entry."""
     owners, index = gradient.nonzero(as_tuple=True)
     end = (gradient != 0).sum(1).cumsum(0)
     begin = torch.cat([end.new_zeros(1), end[:-1]])
@@ -46,7 +46,7 @@ def all_light(gradient, popular):
 
 
 @pytest.mark.parametrize("many", [4, 0])
-def test_the_block_and_what_is_left_of_both_lists_are_the_whole(many):
+def test_popular_tokens_and_the_remaining_lists_add_up_to_the_gradient(many):
     gradient = sparse_gradient()
     by_row, owners = listed(gradient)
     groups = all_light(gradient, popular=many)

@@ -1,4 +1,4 @@
-"""How the room for survivors is shared out among rows."""
+"""How the capacity of the record is distributed among rows."""
 
 import pytest
 import torch
@@ -27,14 +27,14 @@ def recorded(found, room):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_list_overflows_whatever_rows_find(seed):
+def test_no_list_overflows_for_any_number_of_survivors(seed):
     generator = torch.Generator().manual_seed(seed)
     wild = torch.randn(CHUNKS, POSITIONS, generator=generator).mul(3).exp().long()
     kept = recorded(wild, 1000)
     assert 0 < kept.sum() < POSITIONS
 
 
-def test_all_rows_are_recorded_where_there_is_room():
+def test_all_rows_are_recorded_if_the_capacity_suffices():
     assert recorded(torch.full((CHUNKS, POSITIONS), 5), room=100 * CHUNKS * 5 * 8 // 7 + 100).all()
 
 
@@ -46,7 +46,7 @@ def test_the_rows_with_the_most_survivors_are_given_up():
     assert torch.equal(recorded(found, room=1000), ~heavy)
 
 
-def test_with_no_room_only_rows_without_survivors_are_recorded():
+def test_without_capacity_only_rows_without_survivors_are_recorded():
     found = torch.zeros(CHUNKS, POSITIONS).long()
     found[-1, 7] = 1
     assert torch.equal(recorded(found, room=0), found.sum(0) == 0)

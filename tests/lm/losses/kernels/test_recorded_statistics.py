@@ -21,7 +21,7 @@ def case():
 
 @pytest.mark.parametrize("margin", [0.5, 4.0, math.inf])
 @pytest.mark.parametrize("scale", [{}, {"temperature": 0.7, "softcap": 3.0}])
-def test_statistics_are_those_of_the_whole_logits(margin, scale, monkeypatch):
+def test_statistics_equal_those_from_all_logits(margin, scale, monkeypatch):
     monkeypatch.setattr(sparse, "PLAN", Plan(columns=16, recorded_fraction=2))
     hidden, weight, target, bias = case()
     found = recorded_statistics(hidden, weight, target, margin=margin, bias=bias, **scale)
@@ -32,7 +32,7 @@ def test_statistics_are_those_of_the_whole_logits(margin, scale, monkeypatch):
         )
 
 
-def test_every_row_is_treated_in_one_way(monkeypatch):
+def test_rows_are_light_heavy_or_full_by_their_number_of_survivors(monkeypatch):
     """With no margin a target of rank r keeps r tokens: light up to 9 of 45, full from 28 on."""
     plan = Plan(columns=64, recorded_fraction=27 / 45, light_fraction=0.2, dense_multiple=1)
     monkeypatch.setattr(sparse, "PLAN", plan)

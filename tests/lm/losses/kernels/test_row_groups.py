@@ -1,4 +1,4 @@
-"""How rows are split, and how many tokens are popular among the light ones."""
+"""How rows are grouped, and how many tokens are popular among the light rows."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ POSITIONS, VOCABULARY, MARGIN = 24, 50, 1.5
 
 
 def recorded(dtype):
-    """A record, and which entries survive: (positions, vocabulary)."""
+    """Return a record, and which entries survive: (positions, vocabulary)."""
     generator = torch.Generator().manual_seed(1)
     input = torch.randn(POSITIONS, 8, generator=generator).to(dtype)
     weight = torch.randn(VOCABULARY, 8, generator=generator).to(dtype)
@@ -31,7 +31,7 @@ def recorded(dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_tokens_are_counted_in_the_marked_rows_alone(dtype):
+def test_token_counts_equal_the_survivors_of_the_given_rows(dtype):
     record, alive = recorded(dtype)
     marked = record.kept & (torch.arange(POSITIONS) % 3 > 0)
     counts = survivor_counts(record, marked, VOCABULARY, PLAN)
@@ -39,7 +39,7 @@ def test_tokens_are_counted_in_the_marked_rows_alone(dtype):
     assert counts.any()
 
 
-def test_rows_and_popular_tokens_are_told_by_their_survivors():
+def test_rows_and_popular_tokens_are_grouped_by_survivors():
     record, alive = recorded(torch.float32)
     groups = row_groups(record, torch.ones(()), VOCABULARY, PLAN)
     light = alive.sum(1) <= PLAN.light_fraction * VOCABULARY
@@ -52,7 +52,7 @@ def test_rows_and_popular_tokens_are_told_by_their_survivors():
     assert 0 < groups.dense < POSITIONS
 
 
-def test_the_lists_of_tokens_are_placed_by_their_counts():
+def test_token_ranges_follow_from_the_counts():
     counts = torch.tensor([2, 0, 5, 2], dtype=torch.int32)
     places = TokenRanges.from_counts(counts)
     assert places.owner.tolist() == [2, 0, 3, 1]
@@ -61,7 +61,7 @@ def test_the_lists_of_tokens_are_placed_by_their_counts():
     assert places.end.tolist() == [7, 2, 9, 2]
 
 
-def test_rows_are_rounded_up_to_dense_ones_and_their_survivors_left_out_of_the_lists():
+def test_the_number_of_dense_rows_is_rounded_up_and_their_survivors_are_not_listed():
     record, alive = recorded(torch.float32)
     plan = replace(PLAN, dense_multiple=8)
     groups = row_groups(record, torch.ones(()), VOCABULARY, plan)

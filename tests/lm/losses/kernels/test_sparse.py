@@ -45,7 +45,7 @@ GRID = {
 
 
 def pairwise(grid):
-    """Few rows of the grid in which every two values of different columns meet."""
+    """Return few rows of the grid that contain every pair of values of different columns."""
     names = list(grid)
     missing = {
         (a, i, b, j)
@@ -99,7 +99,7 @@ def value_and_gradients(loss, *inputs):
 
 
 @pytest.mark.parametrize("case", pairwise(GRID), ids=lambda case: case["plan"])
-def test_it_is_as_good_as_naive_half_precision(case, monkeypatch):
+def test_errors_are_at_most_those_of_naive_half_precision(case, monkeypatch):
     """Against float64, from the same rounded inputs."""
     use(monkeypatch, case["plan"])
     *inputs, target = random_case(*case["shape"], dtype=case["dtype"], ignored=case["ignored"])
@@ -145,7 +145,7 @@ def test_gradients_for_only_one_input(plan, which, monkeypatch):
     )
 
 
-def test_tied_weights_gather_both_gradients(monkeypatch):
+def test_tied_weights_get_the_sum_of_both_gradients(monkeypatch):
     use(monkeypatch, "mixed")
     _, weight, _, target = random_case()
     weight.requires_grad_()
@@ -176,8 +176,8 @@ def test_a_token_below_the_threshold_gets_no_gradient_at_all(plan, monkeypatch):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("plan", ["light", "heavy", "full"])
-def test_only_the_target_surviving_costs_exactly_nothing(plan, dtype, monkeypatch):
-    """However the product rounds, the target is compared with itself."""
+def test_the_loss_is_exactly_zero_if_only_the_target_survives(plan, dtype, monkeypatch):
+    """The target is compared with itself, so the rounding of the product has no influence."""
     use(monkeypatch, plan)
     hidden, weight, _, _ = random_case(positions=8, width=33, vocabulary=100, dtype=dtype)
     hidden.requires_grad_()
@@ -189,7 +189,7 @@ def test_only_the_target_surviving_costs_exactly_nothing(plan, dtype, monkeypatc
 
 
 @pytest.mark.parametrize("plan", ["mixed", "full"])
-def test_two_runs_give_the_same_bits(plan, monkeypatch):
+def test_two_runs_give_identical_results(plan, monkeypatch):
     use(monkeypatch, plan)
     *inputs, target = random_case(dtype=torch.float16)
 
@@ -200,8 +200,8 @@ def test_two_runs_give_the_same_bits(plan, monkeypatch):
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
-    """The same gradients with room for all survivors, for some and for none."""
+def test_gradients_do_not_depend_on_the_capacity_of_the_record(monkeypatch):
+    """With capacity for all survivors, for some and for none."""
     *inputs, target = random_case()
 
     def loss(hidden, weight, bias):
@@ -216,8 +216,8 @@ def test_a_record_that_is_too_short_is_not_trusted(monkeypatch):
             torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
 
 
-def test_gradients_can_be_asked_for_twice(monkeypatch):
-    """Also where the record lends its memory."""
+def test_gradients_can_be_computed_twice(monkeypatch):
+    """Also if the memory of the record is reused for logits."""
     use(monkeypatch, Plan(columns=128, recorded_fraction=1 / 4, max_full_fraction=0))
     hidden, weight, _, target = random_case(positions=5, vocabulary=128)
     weight.requires_grad_()
@@ -227,8 +227,8 @@ def test_gradients_can_be_asked_for_twice(monkeypatch):
 
 
 @pytest.mark.parametrize("plan", ["light", "heavy", "full"])
-def test_a_loss_that_counts_for_nothing_has_no_gradient(plan, monkeypatch):
-    """Gradients are scaled by the largest one of a row, which is zero."""
+def test_a_loss_multiplied_by_zero_has_zero_gradients(plan, monkeypatch):
+    """Gradients are divided by the largest gradient of a row, which is zero here."""
     use(monkeypatch, plan)
     hidden, weight, _, target = random_case()
     weight.requires_grad_()
@@ -237,7 +237,7 @@ def test_a_loss_that_counts_for_nothing_has_no_gradient(plan, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:.*should not be instantiated")  # torch.compile does so itself
-def test_it_compiles_whole(monkeypatch):
+def test_torch_compile_needs_no_graph_break(monkeypatch):
     use(monkeypatch, "mixed")
     torch._dynamo.reset()
     *inputs, target = random_case()
@@ -266,7 +266,7 @@ def test_it_runs_under_gradient_checkpointing(monkeypatch):
     )
 
 
-def test_autocast_multiplies_as_linear_would(monkeypatch):
+def test_autocast_uses_the_dtype_of_linear(monkeypatch):
     use(monkeypatch, "light")
     hidden, weight, _, target = random_case()
     weight.requires_grad_()
@@ -279,14 +279,14 @@ def test_autocast_multiplies_as_linear_would(monkeypatch):
     torch.testing.assert_close(grad, torch.autograd.grad(expected, weight), rtol=0, atol=0)
 
 
-def test_a_logit_that_is_no_number_is_seen_in_the_loss(monkeypatch):
+def test_a_nan_logit_gives_a_nan_loss(monkeypatch):
     use(monkeypatch, "light")
     hidden, weight, _, target = random_case()
     weight[3] = math.nan
     assert triton_loss(hidden, weight, target, margin=2.0).isnan()
 
 
-def test_a_target_that_is_no_token_makes_its_own_loss_nan_and_reads_nothing():
+def test_a_target_out_of_range_gives_a_nan_loss_and_no_invalid_access():
     hidden, weight, _, target = random_case(ignored=1)
     target[0], target[1] = 10**12, -7
     rows = sparse.row_losses(LinearInputs(hidden, weight, target), MarginLossOptions(margin=2.0))
@@ -308,7 +308,7 @@ def test_no_positions_and_all_ignored(monkeypatch):
     assert all((each.grad == 0).all() for each in (hidden, weight, bias))
 
 
-def test_without_triton_the_loss_is_there_all_the_same():
+def test_the_loss_works_without_triton():
     code = """
 import sys
 sys.modules["triton"] = None
@@ -320,14 +320,14 @@ assert linear_selfish_cross_entropy(x, w, t, margin=2.0).isfinite()
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_an_unknown_implementation_is_named():
+def test_an_unknown_implementation_is_an_error():
     hidden, weight, _, target = random_case()
     with pytest.raises(ValueError, match="'chunked', 'triton' or None, got 'cuda'"):
         linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, implementation="cuda")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_an_unnamed_implementation_on_the_cpu_is_the_chunked_one(dtype):
+def test_the_default_implementation_on_a_cpu_is_chunked(dtype):
     hidden, weight, _, target = random_case(dtype=dtype)
     expected = linear_selfish_cross_entropy(
         hidden, weight, target, margin=1.0, implementation="chunked"

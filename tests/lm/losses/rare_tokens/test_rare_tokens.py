@@ -17,14 +17,14 @@ def double(*shape, seed=0):
 # Logit adjustment
 
 
-def test_adjustment_is_the_logarithm_of_the_share():
+def test_adjustment_is_the_log_of_the_relative_frequency():
     measured = logit_adjustment(torch.tensor([6, 3, 1]), tau=2.0)
     torch.testing.assert_close(measured, 2 * torch.tensor([0.6, 0.3, 0.1]).log())
     assert logit_adjustment(torch.tensor([6, 0])).isfinite().all()
 
 
-def test_adjusted_training_frees_the_logits_of_frequency():
-    """Where contexts say nothing, z alone ends up equal for all words."""
+def test_adjusted_training_removes_frequency_from_the_logits():
+    """If the contexts carry no information, z becomes equal for all words."""
     counts = torch.tensor([60, 30, 10])
     target = torch.arange(3).repeat_interleave(counts)
     z = torch.zeros(3, requires_grad=True)
