@@ -1,1 +1,1 @@
-"""Vectors to gates to spans."""
+"""Find entities: priors over words, training of gates, finding spans, evaluation."""

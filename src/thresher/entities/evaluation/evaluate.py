@@ -4,14 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from thresher.entities.evaluation.metrics import (
-    Calibration,
-    Counts,
-    calibration,
-    span_counts,
-    word_average_precision,
-    word_counts,
-)
+from thresher.entities.evaluation import metrics
+from thresher.entities.evaluation.metrics import Calibration, Counts
 from thresher.entities.finding.text_finder import TextFinder
 from thresher.errors import InputError
 from thresher.text.annotations import TaggedSentence
@@ -118,12 +112,12 @@ def evaluate_finder(
     scores = [each.scores for each in scored]
     candidates = [each.candidates for each in scored]
     return FinderEvaluation(
-        word_average_precision(spans, scores),
-        word_counts(spans, scores),
-        span_counts(
+        metrics.word_average_precision(spans, scores),
+        metrics.word_counts(spans, scores),
+        metrics.span_counts(
             spans, candidates, threshold=finder.threshold if threshold is None else threshold
         ),
-        calibration(spans, candidates),
+        metrics.calibration(spans, candidates),
     )
 
 

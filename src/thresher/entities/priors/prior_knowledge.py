@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from thresher.entities.choices import PriorName
 from thresher.entities.priors.caseless_evidence import EvidencePrior
 from thresher.entities.priors.dates import DatePrior, date_words
-from thresher.entities.priors.registry import EVIDENCE, PRIORS, PriorInputs, PriorRates
+from thresher.entities.priors.registry import EVIDENCE, PRIORS, PriorInputs
 from thresher.entities.priors.scripts import ScriptProfile
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 from thresher.entities.priors.word_priors import (
@@ -23,6 +24,9 @@ from thresher.entities.priors.word_priors import (
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
 from thresher.validation import require_choice
+
+if TYPE_CHECKING:
+    from thresher.entities.training.settings import EntitySettings
 
 Sentences = Sequence[Sequence[str]]
 
@@ -89,13 +93,13 @@ class PriorKnowledge:
         return bool(self.names) and not has_others
 
     def prior_probabilities(
-        self, sentences: Sentences, statistics: WordStatistics, rates: PriorRates
+        self, sentences: Sentences, statistics: WordStatistics, settings: "EntitySettings"
     ) -> Probabilities:
         """Return the prior probability of each word, NaN where no prior gives one: (words,)."""
         inputs = PriorInputs(
             sentences,
             statistics,
-            rates,
+            settings,
             surprisal=self.surprisal,
             caseless_only=PriorName.CASING in self.priors,
         )
@@ -124,7 +128,7 @@ class PriorKnowledge:
             elif name in self._evidence_names[:1]:
                 evidence = [EVIDENCE[each](inputs) for each in self._evidence_names]
                 yield EvidencePrior(
-                    evidence, inputs.rates.bursty_rate, negatives_only=bool(self.names)
+                    evidence, inputs.settings.bursty_rate, negatives_only=bool(self.names)
                 )
 
     @property

@@ -6,7 +6,7 @@ word_priors.py says how to add a prior, caseless_evidence.py how to add a kind o
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,34 +21,22 @@ from thresher.entities.priors.caseless_evidence import (
 from thresher.entities.priors.word_priors import CasingPrior, Prior, RarityPrior, RepetitionPrior
 from thresher.entities.priors.word_statistics import WordStatistics
 
-
-class PriorRates(Protocol):
-    """The rates of priors, as `EntitySettings` has them."""
-
-    @property
-    def repeated_rate(self) -> float:
-        """The probability of a lower-case word that is rare in general and repeated nearby."""
-
-    @property
-    def rare_rate(self) -> float:
-        """The probability of a rare word."""
-
-    @property
-    def bursty_rate(self) -> float:
-        """The fraction of words with evidence that are entities."""
+if TYPE_CHECKING:
+    from thresher.entities.training.settings import EntitySettings
 
 
 @dataclass(frozen=True)
 class PriorInputs:
     """What priors and evidence are built from.
 
-    surprisal: (words,), of the sentences; needed by the prior of that name only
+    settings: has the rates of priors
+    surprisal: (words,), of the sentences; needed only by the prior of that name
     caseless_only: use evidence only for words of scripts without case
     """
 
     sentences: Sequence[Sequence[str]]
     statistics: WordStatistics
-    rates: PriorRates
+    settings: "EntitySettings"
     surprisal: NDArray[np.float32] | None = None
     caseless_only: bool = False
 
@@ -66,9 +54,9 @@ def _surprisal_evidence(inputs: PriorInputs) -> Evidence:
 PRIORS: Mapping[PriorName, Callable[[PriorInputs], Prior]] = {
     PriorName.CASING: lambda inputs: CasingPrior(inputs.statistics),
     PriorName.REPETITION: lambda inputs: RepetitionPrior(
-        inputs.statistics, inputs.rates.repeated_rate
+        inputs.statistics, inputs.settings.repeated_rate
     ),
-    PriorName.RARITY: lambda inputs: RarityPrior(inputs.statistics, inputs.rates.rare_rate),
+    PriorName.RARITY: lambda inputs: RarityPrior(inputs.statistics, inputs.settings.rare_rate),
 }
 
 EVIDENCE: Mapping[PriorName, Callable[[PriorInputs], Evidence]] = {
