@@ -28,7 +28,7 @@ def test_reading_returns_what_was_written(folder):
 @pytest.mark.parametrize(
     ("harm", "complaint"),
     [
-        (lambda f: (f / "words.txt").unlink(), "is incomplete"),
+        (lambda f: (f / "words.txt").unlink(), "is incomplete: cannot read words.txt"),
         (lambda f: (f / "feathers.bin").write_bytes(b"\x00"), "was changed after"),
         (lambda f: (f / "config.json").unlink(), "has no config.json"),
         (lambda f: (f / "config.json").write_text("{"), "not valid JSON"),

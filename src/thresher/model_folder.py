@@ -24,7 +24,7 @@ CONFIG, CARD = "config.json", "README.md"
 class ModelKind:
     """A kind of model, and the files in its folder.
 
-    name: "language model", for example; config.json says it
+    name: for example "language model"; stored in config.json
     format: version of the folder's layout; folders of another version are refused
     files: names of the files besides config.json and the model card
     made_by: the command that makes such a model, for error messages

@@ -262,7 +262,7 @@ def test_texts_without_annotation_are_skipped(tool, record, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tool", "record", "told"),
+    ("tool", "record", "message"),
     [
         ("prodigy", {"spans": []}, "no field 'text'; it has spans"),
         ("prodigy", {"text": "a", "spans": [{"start": 0}]}, "start, end and label"),
@@ -301,14 +301,14 @@ def test_texts_without_annotation_are_skipped(tool, record, tmp_path):
         ),
     ],
 )
-def test_an_invalid_record_is_reported_and_the_rest_is_read(tool, record, told, tmp_path):
+def test_an_invalid_record_is_reported_and_the_rest_is_read(tool, record, message, tmp_path):
     good = EXPORTS[next(kind for kind, (name, _) in EXPORTS.items() if name == tool)][1]
     content = f"{json.dumps(record)}\n[1]\n{{oops\n{json.dumps(good)}\n"
     problems: list[str] = []
     assert len(read_back(tmp_path, tool, content, on_problem=problems.append)) == 1
     first, *rest = problems
     assert first.startswith(f"{tmp_path / 'file'} line 1: ")
-    assert told in first
+    assert message in first
     assert [problem.rpartition(": ")[2] for problem in rest] == [
         "not a JSON object",
         "not JSON in UTF-8",
@@ -352,12 +352,12 @@ def test_an_invalid_utf16_offset_is_refused(place):
 
 
 @pytest.mark.parametrize(
-    ("spans", "labels", "told"),
+    ("spans", "labels", "message"),
     [
         ((Span(0, 2, "xy", 1),), ("A",), "not a span of this text"),
         ((Span(0, 2, "Os", 1),), (), "0 labels for 1 spans"),
     ],
 )
-def test_an_inconsistent_tagged_text_is_refused(spans, labels, told):
-    with pytest.raises(ValueError, match=told):
+def test_an_inconsistent_tagged_text_is_refused(spans, labels, message):
+    with pytest.raises(ValueError, match=message):
         TaggedText("Oslo", spans, labels)
