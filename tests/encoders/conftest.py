@@ -1,4 +1,4 @@
-"""Encoders to test on: the real weights read by transformers alone, and a tiny folder."""
+"""Encoders for tests: the real weights loaded by transformers, and a tiny model folder."""
 
 from importlib.util import find_spec
 from pathlib import Path

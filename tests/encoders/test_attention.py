@@ -1,4 +1,4 @@
-"""Attention received and paid, against the sums written out."""
+"""Incoming and outgoing attention, against explicit sums."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def test_incoming_and_outgoing_are_sums_over_the_tokens_of_other_words():
             assert shares[window, t].tolist() == pytest.approx(expected, abs=1e-6)
 
 
-def test_what_all_words_receive_is_what_all_pay(minilm):
+def test_total_incoming_attention_equals_total_outgoing_attention(minilm):
     batch = minilm.batch([CURIE, ["It", "rained"]])
     incoming, outgoing = minilm.attention(batch).unbind(-1)
     torch.testing.assert_close(incoming.sum(1), outgoing.sum(1))
@@ -37,7 +37,7 @@ def test_what_all_words_receive_is_what_all_pay(minilm):
     assert (outgoing < 1).all()
 
 
-def test_attention_is_that_of_the_plain_model(minilm, plain):
+def test_attention_equals_that_of_transformers(minilm, plain):
     batch = minilm.batch([CURIE])
     plain.model.set_attn_implementation("eager")
     output = plain.model(input_ids=batch.ids, attention_mask=batch.mask, output_attentions=True)
@@ -47,17 +47,17 @@ def test_attention_is_that_of_the_plain_model(minilm, plain):
     torch.testing.assert_close(minilm.attention(batch), mean, atol=1e-5, rtol=1e-4)
 
 
-def test_a_window_alone_attends_as_it_does_among_longer_ones(minilm):
+def test_attention_of_a_window_does_not_depend_on_its_batch(minilm):
     together = minilm.attention(minilm.batch([["It", "rained"], CURIE]))[0, :4]
     alone = minilm.attention(minilm.batch([["It", "rained"]]))[0]
     torch.testing.assert_close(together, alone, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("layer", [0, 7, -1])
-def test_a_layer_that_is_not_there_is_refused_with_those_that_are(minilm, layer):
+def test_a_layer_out_of_range_is_rejected(minilm, layer):
     with pytest.raises(InputError, match=rf"has attention in layers 1 to 6; got {layer}"):
         minilm.attention(minilm.batch([CURIE]), layer=layer)
 
 
-def test_sentence_bert_offers_attention(minilm):
+def test_sentence_bert_is_an_attention_encoder(minilm):
     assert isinstance(minilm, AttentionEncoder)

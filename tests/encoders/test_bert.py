@@ -1,4 +1,4 @@
-"""BERT by itself, against `BertModel` of transformers."""
+"""This package's BERT, against `BertModel` of transformers."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def expected(model, batch):
         )
 
 
-def test_every_layer_is_that_of_transformers(model, batch, expected):
+def test_every_layer_equals_that_of_transformers(model, batch, expected):
     ids, mask = batch
     bert, inside = own(model), mask.bool()
     assert bert.depth == model.config.num_hidden_layers
@@ -59,7 +59,7 @@ def test_every_layer_is_that_of_transformers(model, batch, expected):
         torch.testing.assert_close(got[inside], hidden[inside], **CLOSE)
 
 
-def test_attention_is_that_of_transformers_in_every_layer(model, batch, expected):
+def test_attention_weights_equal_those_of_transformers(model, batch, expected):
     ids, mask = batch
     bert, inside = own(model), mask.bool()
     shares = bert.attention(bert.word_embeddings[ids], mask, layers=bert.depth)
@@ -72,7 +72,7 @@ def test_attention_is_that_of_transformers_in_every_layer(model, batch, expected
             )
 
 
-def test_the_gradient_of_word_embeddings_is_that_of_transformers(model, batch):
+def test_gradients_equal_those_of_transformers(model, batch):
     ids, mask = batch
     bert, inside = own(model), mask.bool()
     direction = torch.randn(*ids.shape, bert.width, generator=torch.Generator().manual_seed(1))
@@ -88,7 +88,7 @@ def test_the_gradient_of_word_embeddings_is_that_of_transformers(model, batch):
     torch.testing.assert_close(got / scale, theirs / scale, **CLOSE)
 
 
-def test_reading_changes_neither_weights_nor_embeddings():
+def test_encoding_changes_neither_weights_nor_embeddings():
     bert = own(new_model())
     before = {name: value.clone() for name, value in bert.state_dict().items()}
     embedded = bert.word_embeddings[torch.arange(12).view(2, 6)]
@@ -99,7 +99,7 @@ def test_reading_changes_neither_weights_nor_embeddings():
     assert all(torch.equal(value, before[name]) for name, value in bert.state_dict().items())
 
 
-def test_weights_of_a_model_with_a_head_and_of_former_names_are_known():
+def test_weights_of_a_model_with_a_head_and_with_old_names_are_loaded():
     model = new_model(BertForMaskedLM)
     former = {
         name.replace("Norm.weight", "Norm.gamma").replace("Norm.bias", "Norm.beta"): value
@@ -112,12 +112,12 @@ def test_weights_of_a_model_with_a_head_and_of_former_names_are_known():
     assert all(torch.equal(value, got[name]) for name, value in expected.items())
 
 
-def test_half_precision_weights_are_read_in_single():
+def test_float16_weights_are_loaded_as_float32():
     bert = own(new_model().half())
     assert {value.dtype for value in bert.parameters()} == {torch.float32}
 
 
-def test_building_draws_no_random_numbers_and_asks_for_no_gradient():
+def test_building_uses_no_random_numbers_and_all_weights_are_frozen():
     model = new_model()
     before = torch.get_rng_state()
     bert = own(model)
@@ -135,7 +135,7 @@ def test_building_draws_no_random_numbers_and_asks_for_no_gradient():
         {"quantization_config": {"load_in_8bit": True}},
     ],
 )
-def test_what_is_computed_otherwise_is_not_plain(options):
+def test_other_configurations_are_not_plain_bert(options):
     config = BertConfig(**SIZES).to_dict()
     assert is_plain_bert(config)
     assert not is_plain_bert(config | options)

@@ -1,4 +1,4 @@
-"""Which words a tokenizer keeps whole: three ways of writing tokens, and a real tokenizer."""
+"""Words that a tokenizer keeps whole: three conventions, and a real tokenizer."""
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -14,11 +14,11 @@ from thresher.encoders.common_words import whole_words
         ["<s>", "Ġboat", "s", "Ġrow", "Ġ7", "."],
     ],
 )
-def test_words_of_one_token_are_read_off_each_way_of_writing_tokens(tokens: list[str]) -> None:
+def test_whole_words_are_found_for_each_tokenizer_convention(tokens: list[str]) -> None:
     assert whole_words(tokens) == {"boat", "row"}
 
 
-def test_a_word_is_whole_exactly_if_the_tokenizer_makes_one_token_of_it() -> None:
+def test_a_word_is_whole_if_and_only_if_the_tokenizer_keeps_it() -> None:
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     text = ["the old boat rows home", "the boat is old", "a rower rows"] * 5

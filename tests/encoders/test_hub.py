@@ -1,4 +1,4 @@
-"""Encoders of the Hub are asked for once, by a deadline, and kept; no network is used here."""
+"""Encoders are downloaded with one request and a timeout; the tests use no network."""
 
 import shutil
 import time
@@ -41,7 +41,7 @@ def keep(cache, name, folder):
     (place / "refs" / "main").write_text(REVISION)
 
 
-def test_an_unknown_name_out_of_reach_is_one_line_at_once(asked):
+def test_an_unknown_name_offline_fails_at_once_with_one_line(asked):
     began = time.monotonic()
     with pytest.raises(InputError, match=r"'unknown/name'.* cannot be reached; give a fold"):
         load_encoder("unknown/name", device="cpu")
@@ -50,14 +50,14 @@ def test_an_unknown_name_out_of_reach_is_one_line_at_once(asked):
 
 
 @pytest.mark.parametrize("name", ["one/two/three", "a name", "/nowhere/at/all"])
-def test_what_cannot_be_a_name_is_told(cache, name):
+def test_an_invalid_name_is_rejected(cache, name):
     with pytest.raises(
         InputError, match="no such folder, and it is not a valid name on the Hub; give"
     ):
         load_encoder(name, device="cpu")
 
 
-def test_a_model_that_the_hub_does_not_have_is_told(cache, monkeypatch):
+def test_a_model_that_the_hub_does_not_have_is_rejected(cache, monkeypatch):
     def missing(*_, **__):
         raise RepositoryNotFoundError.__new__(RepositoryNotFoundError)
 
@@ -66,13 +66,13 @@ def test_a_model_that_the_hub_does_not_have_is_told(cache, monkeypatch):
         hub.download("someone/nothing")
 
 
-def test_what_was_downloaded_serves_out_of_reach(asked, cache, tiny_folder):
+def test_a_cached_model_is_used_offline(asked, cache, tiny_folder):
     keep(cache, "some/name", tiny_folder)
     encoder = load_encoder("some/name", device="cpu")
     assert (encoder.name, encoder.width) == ("some/name", 8)
 
 
-def test_what_the_hub_has_is_downloaded_without_pickles(cache, monkeypatch, tmp_path):
+def test_models_are_downloaded_without_pickles(cache, monkeypatch, tmp_path):
     downloads = []
     monkeypatch.setattr(HfApi, "model_info", lambda *_, **__: object())
     monkeypatch.setattr(
@@ -84,7 +84,7 @@ def test_what_the_hub_has_is_downloaded_without_pickles(cache, monkeypatch, tmp_
     assert not any(pattern.endswith((".bin", ".pt", "*")) for pattern in given["allow_patterns"])
 
 
-def test_a_wrong_layer_of_the_default_encoder_from_the_hub_is_told_as_one(
+def test_a_wrong_layer_of_the_downloaded_default_encoder_is_reported_as_such(
     asked, cache, tiny_folder, monkeypatch
 ):
     monkeypatch.setattr(loading, "find_spec", lambda name: None)

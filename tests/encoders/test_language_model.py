@@ -1,4 +1,4 @@
-"""A Thresher language model as an encoder, against the model itself read token by token."""
+"""A Thresher language model as an encoder, against the model itself."""
 
 import pytest
 import torch
@@ -53,7 +53,7 @@ def ids_of(model, words):
     return torch.tensor([[end, *inside, end]])
 
 
-def test_tokens_are_those_of_the_text_the_model_learned_from(masked, encoder):
+def test_tokens_equal_those_of_the_training_text(masked, encoder):
     batch = encoder.batch([WORDS])
     expected = masked.tokenizer.encode("አቶ ከበደ went to Lagos .")
     assert batch.ids[0, 1:].tolist() == expected.tolist()
@@ -62,7 +62,7 @@ def test_tokens_are_those_of_the_text_the_model_learned_from(masked, encoder):
     assert batch.sentence_of_word.tolist() == [0] * len(WORDS)
 
 
-def test_every_token_knows_its_word_counted_through_the_batch(masked, encoder):
+def test_every_token_has_the_index_of_its_word(masked, encoder):
     batch = encoder.batch([SHORT, WORDS])
     for number, word in enumerate([*SHORT, *WORDS]):
         assert masked.tokenizer.decode(batch.ids[batch.word == number].tolist()) == (
@@ -70,13 +70,13 @@ def test_every_token_knows_its_word_counted_through_the_batch(masked, encoder):
         )
 
 
-def test_case_is_never_seen(encoder):
+def test_case_does_not_change_the_tokens(encoder):
     lowered, upper = ([[f(word) for word in WORDS]] for f in (str.lower, str.upper))
     assert torch.equal(encoder.batch(lowered).ids, encoder.batch(upper).ids)
 
 
 @pytest.mark.parametrize("layer", [1, 2, 3])
-def test_encode_is_what_comes_out_of_that_layer(masked, layer):
+def test_encode_returns_the_hidden_states_of_the_layer(masked, layer):
     encoder = LanguageModelEncoder(masked, name="my-lm", layer=layer)
     hidden = encoder.encode(encoder.batch([WORDS]))
     model = masked.model
@@ -110,7 +110,7 @@ def test_gates_have_gradients_and_the_model_has_none(encoder):
     assert not encoder.encode(batch).requires_grad
 
 
-def test_padding_changes_no_vector(encoder):
+def test_padding_does_not_change_hidden_states(encoder):
     together, alone = encoder.batch([SHORT, WORDS]), encoder.batch([SHORT])
     torch.testing.assert_close(
         word_vectors(encoder.encode(together), together)[: len(SHORT)],
@@ -119,7 +119,7 @@ def test_padding_changes_no_vector(encoder):
     )
 
 
-def test_nothing_of_a_long_sentence_is_cut(encoder):
+def test_a_long_sentence_is_not_truncated(encoder):
     batch = encoder.batch([["ከበደ"] * 100, [], SHORT])
     assert batch.ids.shape[1] <= CONTEXT
     assert set(batch.word.unique().tolist()) == {-1, *range(102)}
@@ -132,7 +132,7 @@ def test_any_word_has_a_finite_vector(encoder, word):
     assert word_vectors(encoder.encode(batch), batch).isfinite().all()
 
 
-def test_a_folder_is_recognised_and_found_again_near_its_finder(masked, encoder, tmp_path):
+def test_a_language_model_is_loaded_from_its_folder_or_near_its_finder(masked, encoder, tmp_path):
     folder = tmp_path / "here" / "my-lm"
     masked.write(folder)
     loaded = load_encoder(str(folder), device="cpu")
@@ -142,7 +142,7 @@ def test_a_folder_is_recognised_and_found_again_near_its_finder(masked, encoder,
     assert moved.name == str(folder)
 
 
-def test_models_that_cannot_encode_words_are_told_apart(causal):
+def test_language_models_that_cannot_encode_words_are_rejected(causal):
     with pytest.raises(InputError, match=r"x is a causal language model.*--objective masked"):
         LanguageModelEncoder(causal, name="x")
     with pytest.raises(
@@ -152,7 +152,7 @@ def test_models_that_cannot_encode_words_are_told_apart(causal):
 
 
 @pytest.mark.parametrize("layer", [0, 4])
-def test_a_layer_that_is_not_there_is_an_error(masked, layer):
+def test_a_layer_that_does_not_exist_is_rejected(masked, layer):
     with pytest.raises(InputError, match=f"between 1 and 3, got {layer}"):
         LanguageModelEncoder(masked, name="x", layer=layer)
 
@@ -170,7 +170,7 @@ def test_surprisal_is_the_loss_summed_over_the_tokens_of_a_word(causal):
     torch.testing.assert_close(torch.from_numpy(found[len(SHORT) :]), expected, **CLOSE)
 
 
-def test_every_token_of_a_long_sentence_is_counted_once(causal):
+def test_every_token_of_a_long_sentence_is_scored_once(causal):
     reader = CausalSurprisal(causal, name="x")
     words = ["ከበደ", "went", "to"] * 30
     found = reader.surprisal([words])
@@ -182,7 +182,7 @@ def test_every_token_of_a_long_sentence_is_counted_once(causal):
     assert found.sum() < 20 * sum(map(len, pieces))
 
 
-def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatch):
+def test_surprisal_does_not_depend_on_the_batch_size(causal, monkeypatch):
     reader = CausalSurprisal(causal, name="x")
     sentences = [WORDS, SHORT, WORDS * 9, [], SHORT * 2]
     together = reader.surprisal(sentences)
@@ -191,11 +191,11 @@ def test_surprisal_is_the_same_however_many_are_read_together(causal, monkeypatc
     assert (together > 0).all()
 
 
-def test_surprisal_of_nothing_is_nothing(causal):
+def test_surprisal_of_no_sentences_is_empty(causal):
     assert CausalSurprisal(causal, name="x").surprisal([[], []]).shape == (0,)
 
 
-def test_a_model_that_fills_gaps_has_no_surprisal(masked):
+def test_a_masked_language_model_is_rejected_for_surprisal(masked):
     with pytest.raises(InputError, match="x is a masked language model"):
         CausalSurprisal(masked, name="x")
     with pytest.raises(InputError, match="x has the tokens bpe; the surprisal of words needs"):

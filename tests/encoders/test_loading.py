@@ -36,7 +36,7 @@ def test_an_encoder_loads_from_a_folder_by_its_path(tiny_folder):
 
 
 @pytest.mark.parametrize("layer", [0, 3, -1])
-def test_a_layer_that_is_not_there_is_refused_with_those_that_are(tiny_folder, layer):
+def test_a_layer_out_of_range_is_rejected(tiny_folder, layer):
     with pytest.raises(InputError, match=f"between 1 and 2, got {layer}"):
         load_encoder(str(tiny_folder), layer=layer, device="cpu")
 
@@ -46,13 +46,13 @@ def test_a_wrong_layer_of_the_default_encoder_is_not_blamed_on_the_installation(
         load_encoder(layer=99, device="cpu")
 
 
-def test_a_folder_that_is_missing_is_one_line(tmp_path):
+def test_a_missing_folder_is_reported_in_one_line(tmp_path):
     with pytest.raises(InputError, match="cannot load the encoder") as raised:
         load_encoder(str(tmp_path / "missing"), device="cpu")
     assert str(tmp_path / "missing") in one_line(raised)
 
 
-def test_an_empty_folder_is_one_line(tmp_path):
+def test_an_empty_folder_is_reported_in_one_line(tmp_path):
     with pytest.raises(InputError, match="cannot load the encoder") as raised:
         load_encoder(str(tmp_path), device="cpu")
     assert one_line(raised).endswith("the folder has no config.json")
@@ -60,7 +60,7 @@ def test_an_empty_folder_is_one_line(tmp_path):
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"\x00\xff" * 50])
-def test_a_damaged_file_in_the_folder_is_one_line(tiny_folder, tmp_path, name, content):
+def test_a_damaged_file_is_reported_in_one_line(tiny_folder, tmp_path, name, content):
     folder = shutil.copytree(tiny_folder, tmp_path / "damaged")
     (folder / name).write_bytes(content)
     with pytest.raises(InputError, match="cannot load the encoder") as raised:
@@ -68,7 +68,7 @@ def test_a_damaged_file_in_the_folder_is_one_line(tiny_folder, tmp_path, name, c
     one_line(raised)
 
 
-def test_a_model_whose_layers_cannot_be_told_apart_is_refused(tiny_folder, tmp_path):
+def test_a_model_without_encoder_layers_is_rejected(tiny_folder, tmp_path):
     folder = shutil.copytree(tiny_folder, tmp_path / "distil")
     config = DistilBertConfig(vocab_size=9, dim=8, n_layers=2, n_heads=2, hidden_dim=16)
     DistilBertModel(config).save_pretrained(folder)
@@ -76,7 +76,7 @@ def test_a_model_whose_layers_cannot_be_told_apart_is_refused(tiny_folder, tmp_p
         load_encoder(str(folder), device="cpu")
 
 
-def test_without_package_and_hub_the_one_command_that_helps_is_named(monkeypatch, tmp_path):
+def test_without_package_and_hub_the_pip_command_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     unreachable = str(tmp_path / "nowhere")
     monkeypatch.setattr(loading, "DEFAULT_ENCODER", unreachable)
@@ -85,7 +85,7 @@ def test_without_package_and_hub_the_one_command_that_helps_is_named(monkeypatch
     one_line(raised)
 
 
-def test_weights_with_one_byte_changed_are_refused(monkeypatch, tmp_path, packaged_folder):
+def test_weights_with_one_changed_byte_are_rejected(monkeypatch, tmp_path, packaged_folder):
     shutil.copytree(packaged_folder, tmp_path / "model")
     weights = tmp_path / "model" / "model.safetensors"
     content = bytearray(weights.read_bytes())

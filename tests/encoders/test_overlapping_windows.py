@@ -14,7 +14,7 @@ def window_problem(draw):
 
 
 @given(window_problem())
-def test_windows_cover_everything_in_order_and_none_is_too_long(problem):
+def test_windows_cover_the_whole_length_in_order_and_none_is_too_long(problem):
     length, size, overlap = problem
     found = list(overlapping_windows(length, size=size, overlap=overlap))
     assert set().union(*(range(low, high) for low, high in found)) == set(range(length))
@@ -39,11 +39,11 @@ def test_no_window_lies_inside_another(problem):
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 10])
-def test_what_fits_is_one_window(length):
+def test_a_length_that_fits_gives_one_window(length):
     assert list(overlapping_windows(length, size=10, overlap=3)) == [(0, length)]
 
 
 @pytest.mark.parametrize(("size", "overlap"), [(4, 4), (4, 5), (4, -1), (0, 0)])
-def test_windows_that_would_not_move_on_are_refused(size, overlap):
+def test_an_overlap_as_large_as_the_window_is_rejected(size, overlap):
     with pytest.raises(ValueError, match=rf"less than size {size}, got {overlap}"):
         list(overlapping_windows(10, size=size, overlap=overlap))

@@ -1,4 +1,4 @@
-"""Texts side by side in rows."""
+"""Windows packed side by side into rows."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def seen(ids, place, text):
 
 
 @given(LENGTHS)
-def test_every_token_has_its_place_and_sees_its_own_text(lengths):
+def test_every_token_has_its_position_and_its_own_text(lengths):
     batch = batch_of(lengths)
     got = encode_packed(seen, batch, width=3)
     assert got.shape == (*batch.ids.shape, 3)
@@ -69,7 +69,7 @@ def test_rows_are_nearly_full():
 
 
 @pytest.mark.parametrize("length", [1, 64, 65, 128, 129, 256])
-def test_a_text_takes_the_smallest_row_that_holds_it(length):
+def test_a_text_is_packed_into_the_smallest_row_that_fits(length):
     ((size, rows),) = _groups(np.array([length]))
     assert rows == [[0]]
     assert size == min(each for each in (64, 128, 256) if each >= length)

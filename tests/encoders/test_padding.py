@@ -1,4 +1,4 @@
-"""Rows of tokens as batches, and encoding them by length."""
+"""Padded batches of tokens, and encoding them by length."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def by_words(sentences: list[list[list[int]]], *, max_tokens: int, overlap: int)
 
 
 @given(SENTENCES, st.integers(3, 20))
-def test_a_batch_of_words_is_the_batch_of_their_tokens(
+def test_batch_of_words_equals_a_padded_batch_of_their_tokens(
     sentences: list[list[list[int]]], max_tokens: int
 ) -> None:
     expected = by_lists(sentences, max_tokens=max_tokens, overlap=2)
@@ -69,7 +69,7 @@ class Running:
 
 
 @given(SENTENCES, st.integers(1, 30))
-def test_encoding_by_length_changes_no_token(
+def test_encoding_by_length_gives_the_same_hidden_states(
     sentences: list[list[list[int]]], together: int
 ) -> None:
     batch = by_words(sentences, max_tokens=8, overlap=2)
@@ -80,14 +80,14 @@ def test_encoding_by_length_changes_no_token(
 
 
 @pytest.mark.parametrize(("together", "computed"), [(1, 6 + 3 + 3), (9, 6 + 6), (100, 18)])
-def test_padding_is_computed_only_where_rows_are_together(together: int, computed: int) -> None:
+def test_padding_is_computed_only_within_a_group(together: int, computed: int) -> None:
     batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], max_tokens=8, overlap=2)
     encode = Running()
     encode_by_length(encode, batch, max_tokens=together)
     assert encode.computed == computed
 
 
-def test_what_is_beside_the_tokens_is_cut_as_they_are() -> None:
+def test_further_inputs_are_truncated_like_the_tokens() -> None:
     batch = by_words([[[201]], [[202, 203], [204, 205]], [[206]]], max_tokens=8, overlap=2)
 
     def encode(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What is read from a folder, against what transformers reads from it."""
+"""Tokenizers and models read from a folder, against transformers."""
 
 import json
 import shutil
@@ -59,16 +59,16 @@ def same_ids(tokenizer, plain, text):
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_tokens_are_those_of_transformers(tokenizer, plain, text):
+def test_tokens_equal_those_of_transformers(tokenizer, plain, text):
     assert same_ids(tokenizer, plain, text)
 
 
 @given(st.text(max_size=40))
-def test_tokens_of_any_text_are_those_of_transformers(tokenizer, plain, text):
+def test_tokens_of_any_text_equal_those_of_transformers(tokenizer, plain, text):
     assert same_ids(tokenizer, plain, text.encode("utf-8", "ignore").decode())
 
 
-def test_a_plain_bert_is_read_without_transformers(new_bert):
+def test_a_plain_bert_is_loaded_without_transformers(new_bert):
     folder = new_bert(["marie", "left"], width=8, layers=2, mask=True)
     ran = subprocess.run(
         [sys.executable, "-c", READ, folder], capture_output=True, text=True, check=True
@@ -88,7 +88,7 @@ def test_without_transformers_other_models_are_rejected_with_the_pip_command(new
 
 
 @pytest.mark.parametrize("model", [[], ["--model", "fast-english"]], ids=["default", "fast"])
-def test_find_does_without_transformers(tmp_path, model):
+def test_find_does_not_import_transformers(tmp_path, model):
     notes = tmp_path / "notes.txt"
     notes.write_text("Later Marie Curie moved to Paris, it was said.", encoding="utf-8")
     ran = subprocess.run(
@@ -99,7 +99,7 @@ def test_find_does_without_transformers(tmp_path, model):
 
 
 @pytest.mark.parametrize("mask", [True, False])
-def test_the_mask_token_is_that_of_transformers(new_bert, mask):
+def test_the_closed_embedding_is_that_of_the_mask_token(new_bert, mask):
     folder = new_bert(["marie", "left"], width=8, layers=2, mask=mask)
     encoder = SentenceBert(folder)
     words = encoder._model.word_embeddings
@@ -108,7 +108,7 @@ def test_the_mask_token_is_that_of_transformers(new_bert, mask):
     assert torch.equal(encoder._closed, words[number] if mask else words.mean(0))
 
 
-def test_weights_in_several_files_are_read_as_those_in_one(new_bert, tmp_path):
+def test_weights_in_several_files_equal_those_in_one(new_bert, tmp_path):
     whole = new_bert(["marie", "left"], width=8, layers=2)
     parts = shutil.copytree(whole, tmp_path / "parts")
     weights = load_file(parts / "model.safetensors")
@@ -127,7 +127,7 @@ def test_weights_in_several_files_are_read_as_those_in_one(new_bert, tmp_path):
         assert torch.equal(got.state_dict()[name], value)
 
 
-def test_a_model_with_narrow_word_embeddings_has_wide_vectors(tiny_folder, tmp_path):
+def test_word_embeddings_may_be_narrower_than_hidden_states(tiny_folder, tmp_path):
     folder = shutil.copytree(tiny_folder, tmp_path / "electra")
     config = ElectraConfig(
         vocab_size=9, embedding_size=8, hidden_size=16, num_hidden_layers=2,
@@ -143,17 +143,17 @@ def test_a_model_with_narrow_word_embeddings_has_wide_vectors(tiny_folder, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "reason"),
     [
         ("encoder.layer.1.output.dense.weight", "'output.dense.weight' is missing"),
         ("embeddings.LayerNorm.bias", "'LayerNorm.bias' is missing"),
     ],
 )
-def test_weights_that_are_not_there_are_named(tiny_folder, tmp_path, name, told):
+def test_missing_weights_are_named(tiny_folder, tmp_path, name, reason):
     folder = Path(shutil.copytree(tiny_folder, tmp_path / "damaged"))
     weights = load_file(folder / "model.safetensors")
     del weights[name]
     save_file(weights, folder / "model.safetensors")
     with pytest.raises(InputError, match="cannot load the encoder") as raised:
         read_pretrained(folder, device=CPU)
-    assert str(raised.value).endswith(told)
+    assert str(raised.value).endswith(reason)

@@ -27,13 +27,13 @@ def tokens_of(batch, sentence=0):
 # Tokens
 
 
-def test_tokens_are_those_of_the_model_s_own_tokenizer(minilm, plain):
+def test_tokens_equal_those_of_the_original_tokenizer(minilm, plain):
     batch = minilm.batch([CURIE, SHORT])
     assert tokens_of(batch, 0).tolist() == plain.ids(CURIE)[0].tolist()
     assert tokens_of(batch, 1).tolist() == plain.ids(SHORT)[0].tolist()
 
 
-def test_every_token_knows_its_word_counted_through_the_batch(minilm, plain):
+def test_every_token_has_the_index_of_its_word(minilm, plain):
     batch = minilm.batch([SHORT, CURIE])
     tokens = {
         w: plain.tokenizer.decode(batch.ids[batch.word == w]).replace(" ", "")
@@ -54,7 +54,7 @@ def test_a_text_and_its_lower_cased_form_give_identical_tokens(minilm, words):
     assert torch.equal(given_words.word, lowered.word)
 
 
-def test_a_tokenizer_that_tells_cases_apart_is_fed_folded_words(tiny_folder):
+def test_a_cased_tokenizer_gets_case_folded_words(tiny_folder):
     encoder = SentenceBert(tiny_folder)
     ids = encoder.batch([["Marie", "CURIE", "left"]]).ids[0]
     assert [encoder.tokenizer.id_to_token(each) for each in ids[1:-1]] == ["marie", "curie", "left"]
@@ -83,7 +83,7 @@ def test_encode_after_encode_gated_still_stops_at_its_layer(minilm, plain):
     torch.testing.assert_close(last[0], plain.hidden_states(plain.ids(CURIE))[-1], **CLOSE)
 
 
-def test_with_all_gates_open_the_gated_vectors_are_the_plain_model_s(minilm, plain):
+def test_with_open_gates_the_hidden_states_equal_the_plain_model(minilm, plain):
     batch = minilm.batch([CURIE])
     expected = plain.hidden_states(plain.ids(CURIE))[-1]
     torch.testing.assert_close(minilm.encode_gated(batch, torch.ones(6))[0], expected, **CLOSE)
@@ -113,7 +113,7 @@ def test_closing_a_gate_equals_replacing_all_tokens_of_the_word_by_mask(minilm, 
     torch.testing.assert_close(minilm.encode_gated(batch, gates)[0], expected, **CLOSE)
 
 
-def test_a_closed_word_leaves_nothing_of_itself_in_its_neighbours(minilm):
+def test_a_closed_word_does_not_influence_its_neighbours(minilm):
     gates = torch.tensor([1.0, 1.0, 0.0, 1.0])
     ours, other = (
         minilm.encode_gated(minilm.batch([["he", "left", place, "."]]), gates)
@@ -122,7 +122,7 @@ def test_a_closed_word_leaves_nothing_of_itself_in_its_neighbours(minilm):
     assert torch.equal(ours, other)
 
 
-def test_gates_of_a_batch_reach_only_their_own_sentence(minilm):
+def test_gates_affect_only_their_own_sentence(minilm):
     batch = minilm.batch([SHORT, CURIE])
     gates = torch.tensor([0.0, 0.3, *[1.0] * len(CURIE)])
     opened = minilm.encode_gated(batch)
@@ -131,7 +131,7 @@ def test_gates_of_a_batch_reach_only_their_own_sentence(minilm):
     assert (gated[0] - opened[0]).abs().max() > 0.01
 
 
-def test_the_gradient_with_respect_to_gates_is_that_of_finite_differences(minilm):
+def test_gradients_of_gates_agree_with_finite_differences(minilm):
     batch = minilm.batch([CURIE, SHORT])
     noise = torch.Generator().manual_seed(0)
     gates = torch.rand(batch.words, generator=noise) * 0.8 + 0.1
@@ -153,7 +153,7 @@ def test_the_gradient_with_respect_to_gates_is_that_of_finite_differences(minilm
     torch.testing.assert_close(gradient, differences, atol=0.02, rtol=0.01)
 
 
-def test_padding_changes_no_vector(minilm):
+def test_padding_does_not_change_hidden_states(minilm):
     together = minilm.batch([SHORT, CURIE])
     alone = minilm.batch([SHORT])
     torch.testing.assert_close(
@@ -173,7 +173,7 @@ def test_the_encoder_is_frozen(minilm):
 # Long sentences
 
 
-def test_nothing_of_a_long_sentence_is_cut(minilm):
+def test_a_long_sentence_is_not_truncated(minilm):
     batch = minilm.batch([LONG, SHORT])
     vectors = word_vectors(minilm.encode(batch), batch)
     assert vectors.shape == (602, minilm.width)
@@ -183,7 +183,7 @@ def test_nothing_of_a_long_sentence_is_cut(minilm):
     assert set(batch.word[:-1].unique().tolist()) == {-1, *range(600)}
 
 
-def test_a_word_in_one_window_has_the_vector_of_that_window_read_alone(minilm):
+def test_a_word_in_one_window_has_the_vector_of_that_window_alone(minilm):
     room = MAX_TOKENS - 2  # beside the two special tokens
     batch = minilm.batch([LONG])
     alone = minilm.batch([LONG[:room]])
@@ -204,7 +204,7 @@ def test_a_word_in_two_windows_has_the_mean_of_both(minilm):
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_a_model_of_few_positions_reads_shorter_windows(new_bert, tmp_path, kind):
+def test_a_model_with_few_positions_uses_shorter_windows(new_bert, tmp_path, kind):
     folder = new_bert(["marie", "left"], width=8, layers=2, max_position_embeddings=24)
     if kind == "roberta":  # two of the positions are for padding
         folder = shutil.copytree(folder, tmp_path / "roberta")
@@ -235,7 +235,7 @@ def test_a_gate_closes_its_word_in_every_window(minilm):
 
 
 @pytest.mark.parametrize("word", ["\u200b", "\x00", " ", "\ufeff"])
-def test_a_word_with_no_tokens_gets_a_zero_vector_and_harms_no_other(minilm, word):
+def test_a_word_without_tokens_gets_a_zero_vector(minilm, word):
     batch = minilm.batch([["marie", word, "left"]])
     plain = minilm.batch([["marie", "left"]])
     vectors = word_vectors(minilm.encode(batch), batch)
@@ -244,7 +244,7 @@ def test_a_word_with_no_tokens_gets_a_zero_vector_and_harms_no_other(minilm, wor
     torch.testing.assert_close(vectors[[0, 2]], expected, **CLOSE)
 
 
-def test_a_sentence_without_words_has_a_place_and_no_words(minilm):
+def test_a_sentence_without_words_is_allowed(minilm):
     batch = minilm.batch([[], SHORT, []])
     assert (batch.words, batch.sentences) == (2, 3)
     assert batch.sentence_of_word.tolist() == [1, 1]
@@ -254,7 +254,7 @@ def test_a_sentence_without_words_has_a_place_and_no_words(minilm):
 
 @hypothesis_settings(max_examples=10)
 @given(st.lists(st.text(max_size=30), max_size=4))
-def test_any_words_at_all_give_finite_vectors_one_each(minilm, words):
+def test_any_words_give_finite_vectors(minilm, words):
     words = [word.encode("utf-8", "ignore").decode() for word in words]
     batch = minilm.batch([words])
     vectors = word_vectors(minilm.encode(batch), batch)
@@ -273,7 +273,7 @@ def test_without_a_mask_token_a_closed_gate_gives_the_mean_input_embedding(tiny_
     torch.testing.assert_close(encoder.encode_gated(batch, torch.tensor([0.0, 1.0])), expected)
 
 
-def test_ranges_are_told_by_the_exact_layers_even_of_a_twin_in_eight_bits(minilm):
+def test_ranges_are_measured_in_float32_even_on_an_int8_encoder(minilm):
     text = [["Marie", "left", "."], ["Paris"]]
     ranges = minilm.input_ranges(text)
     assert len(ranges) == 4 * minilm.layer
@@ -281,7 +281,7 @@ def test_ranges_are_told_by_the_exact_layers_even_of_a_twin_in_eight_bits(minilm
     assert all(torch.equal(again[name], value) for name, value in ranges.items())
 
 
-def test_an_encoder_that_is_not_bert_stays_as_it_is(new_bert):
+def test_an_encoder_that_is_not_bert_has_no_int8_version(new_bert):
     folder = new_bert(["paris"], width=8, layers=2, hidden_act="relu")
     encoder = SentenceBert(folder)
     ranges = encoder.input_ranges([["Paris"]])
@@ -291,19 +291,19 @@ def test_an_encoder_that_is_not_bert_stays_as_it_is(new_bert):
 
 
 @pytest.mark.parametrize("text", [[SHORT, [], CURIE], [SHORT, LONG]])
-@pytest.mark.parametrize("eight_bits", [False, True])
-def test_words_can_be_had_without_their_tokens(minilm, text, eight_bits):
-    if eight_bits and not int8_supported():
-        pytest.skip("this processor cannot")
-    encoder = minilm.to_int8(minilm.input_ranges(text)) if eight_bits else minilm
+@pytest.mark.parametrize("int8", [False, True])
+def test_encode_by_word_equals_the_means_of_tokens(minilm, text, int8):
+    if int8 and not int8_supported():
+        pytest.skip("this CPU has no exact int8 products")
+    encoder = minilm.to_int8(minilm.input_ranges(text)) if int8 else minilm
     batch = encoder.batch(text)
     expected = word_vectors(encoder.encode(batch), batch)
     assert isinstance(encoder, WordEncoder)
     torch.testing.assert_close(encoder.encode_by_word(batch), expected)
 
 
-@pytest.mark.skipif(not int8_supported(), reason="this processor cannot")
-def test_texts_of_several_windows_are_read_in_eight_bits(minilm):
+@pytest.mark.skipif(not int8_supported(), reason="this CPU has no exact int8 products")
+def test_texts_of_several_windows_are_encoded_in_int8(minilm):
     text = [["a", "very", "long", "walk"] * 100, ["Paris"], []]
     fast = minilm.to_int8(minilm.input_ranges(text))
     batch = minilm.batch(text)

@@ -1,4 +1,4 @@
-"""The static encoder against its formula written out, and what it must not depend on."""
+"""The static encoder against its formula, and what it must not depend on."""
 
 from itertools import chain
 
@@ -63,21 +63,21 @@ def written_out(encoder, words):
     return np.stack(rows)
 
 
-def test_vectors_are_those_of_the_formula(encoder):
+def test_vectors_agree_with_the_formula(encoder):
     expected = np.concatenate([written_out(encoder, words) for words in SENTENCES])
     np.testing.assert_allclose(
         vectors_of(encoder, SENTENCES).detach().numpy(), expected, atol=1e-12
     )
 
 
-def test_it_is_an_encoder(encoder):
+def test_it_implements_the_encoder_protocol(encoder):
     as_encoder: Encoder = encoder
     assert (as_encoder.name, as_encoder.width, as_encoder.layer) == ("static", 6, 2)
     assert as_encoder.device == torch.device("cpu")
     assert as_encoder.common_words == {"marie", "cur", "left", "paris", "a"}
 
 
-def test_a_word_reads_its_sentence_alone_and_no_further_than_its_reach(encoder):
+def test_a_word_depends_only_on_words_of_its_sentence_within_reach(encoder):
     words = ["marie", "left", "paris", "a", "curie", ".", "left", "marie", "paris", "."]
     alone = vectors_of(encoder, [words])
     among = vectors_of(encoder, [["paris", "."], words, [], ["curie"]])[2 : 2 + len(words)]
@@ -87,12 +87,12 @@ def test_a_word_reads_its_sentence_alone_and_no_further_than_its_reach(encoder):
     assert differs.tolist() == [True] * 5 + [False] * 5  # two layers that reach two words
 
 
-def test_case_is_never_read(encoder):
+def test_case_does_not_change_the_vectors(encoder):
     shouted = [[word.upper() for word in words] for words in SENTENCES]
     assert torch.equal(vectors_of(encoder, shouted), vectors_of(encoder, SENTENCES))
 
 
-def test_a_closed_gate_leaves_nothing_of_its_word(encoder):
+def test_a_closed_word_has_no_influence(encoder):
     with_marie, with_paris = (encoder.batch([[name, "left", "."]]) for name in ("marie", "paris"))
     gates = torch.tensor([0.0, 1.0, 1.0], dtype=torch.float64)
     closed = [encoder.encode_gated(batch, gates) for batch in (with_marie, with_paris)]
@@ -111,7 +111,7 @@ def test_gradients_reach_the_gates(encoder):
 
 
 @given(lengths=st.lists(st.integers(0, 5), max_size=5), reach=st.integers(1, 3))
-def test_neighbours_are_those_an_enumeration_gives(lengths, reach):
+def test_neighbours_agree_with_an_enumeration(lengths, reach):
     sentence = [number for number, length in enumerate(lengths) for _ in range(length)]
     found = neighbours(torch.tensor(sentence, dtype=torch.long), reach=reach)
     total = len(sentence)
@@ -139,7 +139,7 @@ def test_words_are_the_means_of_their_tokens_and_zero_without_any(encoder, sente
     torch.testing.assert_close(encoder.encode_by_word(batch), expected)
 
 
-def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder, monkeypatch):
+def test_tokens_equal_those_of_the_tokenizer_even_after_the_cache_was_emptied(encoder, monkeypatch):
     monkeypatch.setattr(subwords, "CACHE_SIZE", 3)
     for sentences in (SENTENCES, [["Paris"]], SENTENCES, [["half \ud800", "Marie"]]):
         batch = encoder.batch(sentences)
@@ -151,7 +151,7 @@ def test_tokens_are_those_of_the_tokenizer_even_after_all_were_forgotten(encoder
         assert torch.equal(batch.mask.bool(), batch.word >= 0)
 
 
-def test_what_is_written_is_read_again(encoder):
+def test_a_saved_encoder_is_loaded_unchanged(encoder):
     saved = as_saved(encoder.float())
     again = from_files(to_files(saved))
     assert (again.reach, again.layer, again.width) == (2, 2, 6)
@@ -159,7 +159,7 @@ def test_what_is_written_is_read_again(encoder):
     assert not any(parameter.requires_grad for parameter in again.parameters())
 
 
-def test_eight_bits_are_off_by_half_a_step_at_most():
+def test_int8_rounding_errors_are_at_most_half_a_step():
     vectors = torch.randn(50, 8, generator=torch.Generator().manual_seed(0))
     vectors[7] = 0
     numbers, scales = to_int8(vectors)
@@ -169,7 +169,7 @@ def test_eight_bits_are_off_by_half_a_step_at_most():
     assert not numbers[7].any()
 
 
-def test_files_that_do_not_fit_together_are_refused(encoder):
+def test_inconsistent_files_are_rejected(encoder):
     files = to_files(encoder.float())
     with pytest.raises(ValueError, match="contains no tokenizer"):
         from_files(files | {"tokenizer.json": b"{}"})

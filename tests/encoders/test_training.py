@@ -1,4 +1,4 @@
-"""An encoder trained from raw sentences."""
+"""Training an encoder on raw sentences."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Models that only transformers knows, against themselves in full."""
+"""Models run by transformers: their first layers, against the full models."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def batch():
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_the_first_layers_are_those_of_the_full_model(model, batch, layers):
+def test_first_layers_equal_those_of_the_full_model(model, batch, layers):
     ids, mask = batch
     expected = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
     read = TransformersModel(model)
@@ -38,7 +38,7 @@ def test_the_first_layers_are_those_of_the_full_model(model, batch, layers):
     assert len(model.encoder.layer) == read.depth == 3
 
 
-def test_what_is_known_of_it_is_what_its_configuration_says(model):
+def test_properties_agree_with_the_configuration(model):
     read = TransformersModel(model)
     assert read.word_embeddings.shape == (50, 24)
     assert read.width == 24
@@ -55,7 +55,7 @@ def test_attention_is_a_distribution_over_the_tokens_of_the_window(model, batch)
         assert (each[1, :, :, 4:] == 0).all()
 
 
-def test_nothing_is_built_until_attention_is_asked_for(model, batch):
+def test_the_eager_model_is_built_on_first_use(model, batch):
     ids, mask = batch
     read = TransformersModel(model)
     read(read.word_embeddings[ids], mask, layers=2)
@@ -64,7 +64,7 @@ def test_nothing_is_built_until_attention_is_asked_for(model, batch):
     assert list(read._eager_models) == [2]
 
 
-def test_views_and_twins_share_every_weight_and_draw_no_random_numbers(model):
+def test_reduced_models_share_all_weights_and_use_no_random_numbers(model):
     before = torch.get_rng_state()
     own = dict(model.named_parameters())
     for shallow in (first_layers(model, 1), with_eager_attention(model, 1)):

@@ -41,7 +41,7 @@ def test_a_folder_is_loaded_without_a_network(finder, tmp_path):
     np.testing.assert_array_equal(scores(loaded), scores(finder))
 
 
-def test_what_is_saved_for_the_hub_is_what_is_saved(finder, tmp_path):
+def test_save_pretrained_writes_the_same_files_as_save(finder, tmp_path):
     finder.save_pretrained(str(tmp_path / "one"))
     finder.save(tmp_path / "two")
     assert names_in(tmp_path / "one") == names_in(tmp_path / "two")
@@ -51,14 +51,14 @@ def test_what_is_saved_for_the_hub_is_what_is_saved(finder, tmp_path):
     assert names_in(tmp_path) == ["one", "two"]
 
 
-def test_what_is_not_a_model_is_not_overwritten(finder, tmp_path):
+def test_a_folder_that_is_not_a_model_is_not_overwritten(finder, tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work", encoding="utf-8")
     with pytest.raises(InputError, match="exists and is not a model"):
         finder.save_pretrained(tmp_path)
     assert names_in(tmp_path) == ["thesis.txt"]
 
 
-def test_a_folder_that_is_no_model_is_told(tmp_path):
+def test_a_folder_that_is_not_a_model_is_rejected(tmp_path):
     with pytest.raises(InputError, match="is not a model"):
         EntityFinder.from_pretrained(tmp_path)
 
