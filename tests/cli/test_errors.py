@@ -31,7 +31,7 @@ def failing(monkeypatch):
 def test_an_error_of_the_library_is_one_line_with_flags(run, tmp_path, failing, kind):
     notes = tmp_path / "notes.txt"
     notes.write_text("Magda left.", encoding="utf-8")
-    failing(kind("try fewer `workers`, another `from`\nor other `sources`"))
+    failing(kind("try fewer `workers`, another `format`\nor other `sources`"))
     result = run("find", notes)
     assert (result.status, result.out) == (1, "")
     assert result.complaint == "try fewer --workers, another --from or other SOURCES"

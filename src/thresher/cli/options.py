@@ -127,13 +127,13 @@ class TextOptions(OptionGroup):
     """Which texts to read."""
 
     sources: Sources
-    from_: Format = None
+    format_: Format = None
     field: Field = "text"
 
     def read(self, problems: Problems) -> Iterator[Document]:
         """Read the texts one after another; parts that cannot be read go to `problems`."""
         return thresher.read_texts(
-            self.sources, format=self.from_, field=self.field, on_problem=problems
+            self.sources, format=self.format_, field=self.field, on_problem=problems
         )
 
 

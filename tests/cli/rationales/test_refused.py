@@ -123,3 +123,10 @@ def test_a_missing_file_and_a_missing_word_list_are_told(run, reviews, tmp_path)
     )
     assert result.complaint == f"no such file: {tmp_path / 'none.txt'}"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_unknown_format_needs_the_flag_from(run, tmp_path):
+    (tmp_path / "reviews.dat").write_text("text,label\n", encoding="utf-8")
+    result = run("rationale", "fit", tmp_path / "reviews.dat", "-o", tmp_path / "m")
+    assert result.status == 1
+    assert result.complaint.endswith("; choose one with --from")

@@ -30,7 +30,7 @@ _CASINGS = {"as given": False, "lower-cased": True}
 
 def evaluate(
     gold: GoldFiles,
-    from_: From = GoldFormat.CONLL,
+    format_: From = GoldFormat.CONLL,
     model: Model = None,
     threshold: Threshold = None,
     device: Device = None,
@@ -50,7 +50,7 @@ def evaluate(
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
-    texts = GoldTexts.read(gold, format=from_)
+    texts = GoldTexts.read(gold, format=format_)
     finder = load_finder(FinderChoice(model, device, exact=exact), quiet=quiet)
     threshold = finder.threshold if threshold is None else threshold
     counts = texts.counts()

@@ -44,7 +44,7 @@ def find_in_bulk(
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
     # Files that this command has written itself are not read.
     names = [name for name in find_files(texts.sources) if not name.startswith(f"{folder}/")]
-    blocks = plan_blocks(names, format=texts.from_)
+    blocks = plan_blocks(names, format=texts.format_)
     if not blocks:
         raise InputError(f"no text in {texts.sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def evaluate(
     model: ModelFolder,
     sources: TestSources = None,
-    from_: Format = None,
+    format_: Format = None,
     field: Field = "text",
     device: Device = None,
     as_json: Json = False,
@@ -36,13 +36,13 @@ def evaluate(
     tokens of these ranks, each counted once; rank 1 is the most frequent token of
     the training split.
     """
-    if from_ is not None and not sources:
-        raise InputError("`from` is the format of `sources`; give at least one source")
+    if format_ is not None and not sources:
+        raise InputError("`format` is the format of `sources`; give at least one source")
     problems = Problems()
     trained = load_model(model, device=device)
     evaluation = trained.test
     if sources:
-        texts = thresher.read_texts(sources, format=from_, field=field, on_problem=problems)
+        texts = thresher.read_texts(sources, format=format_, field=field, on_problem=problems)
         evaluation = _evaluate(trained, joined(texts))
     if as_json:
         about = {"model": str(model), "text": sources}

@@ -63,7 +63,7 @@ class LabelledTextOptions(OptionGroup):
             metavar="TEXTS",
         ),
     ]
-    from_: Annotated[
+    format_: Annotated[
         RecordFormat | None,
         option(
             "jsonl, csv, tsv, or lines (one text per line, without labels); by default the file "
@@ -82,7 +82,7 @@ class LabelledTextOptions(OptionGroup):
         label, gold: the fields with labels and gold rationales; None to ignore them
         """
         fields = Fields(text=self.text_field, label=label, gold=gold)
-        return read_labelled(self.texts, fields=fields, format=self.from_, on_problem=problems)
+        return read_labelled(self.texts, fields=fields, format=self.format_, on_problem=problems)
 
 
 @dataclass(frozen=True, kw_only=True)
