@@ -66,8 +66,8 @@ def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
 def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[float]:
     """Return the word AP of each selector's gates, to judge the choice made without labels."""
     aps = []
-    for head in finder.model.heads:
-        selector = head.selector.to(finder.encoder.device)
+    for each in finder.model.selectors:
+        selector = each.selector.to(finder.encoder.device)
         gates = _word_gates(finder, selector, vectors)
         rows = np.split(gates, sentence_starts(data.sentences)[1:-1])
         aps.append(round(word_average_precision(data.spans, rows), 5))
@@ -77,7 +77,7 @@ def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[flo
 def example_gates(finder: EntityFinder) -> dict[str, object]:
     """Return P(open) of the words of an example sentence for each selector."""
     rows = []
-    for number in range(1, len(finder.model.heads) + 1):
+    for number in range(1, len(finder.model.selectors) + 1):
         row = finder.with_selector(number).gate_scores([EXAMPLE])
         rows.append([round(float(each), 4) for each in row])
     return {"words": EXAMPLE, "gates": rows}

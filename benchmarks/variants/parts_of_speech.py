@@ -38,7 +38,7 @@ def opened_by_selectors(
     """Return the words and parts of speech that each selector of a model opens."""
     found = []
     words = sum(map(len, sentences))
-    for number in range(1, len(finder.model.heads) + 1):
+    for number in range(1, len(finder.model.selectors) + 1):
         opened: Counter[str] = Counter()
         tag_counts: Counter[str] = Counter()
         scores = finder.with_selector(number).gate_scores(sentences)

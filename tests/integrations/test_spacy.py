@@ -99,9 +99,9 @@ def test_entities_of_other_pipes_stay_unless_overwrite_is_set(overwrite, left):
 
 def test_a_saved_pipeline_contains_its_model(finder, tmp_path):
     """Even after the folder it was loaded from has been moved."""
-    [head] = finder.model.heads
+    [head] = finder.model.selectors
     least = finder.find(TEXTS[3])[-1].score
-    strict = replace(finder.model, heads=(replace(head, threshold=least + 1e-3),))
+    strict = replace(finder.model, selectors=(replace(head, threshold=least + 1e-3),))
     folder = tmp_path / "model"
     EntityFinder(finder.encoder, strict).save(folder)
     nlp = spacy.blank("en")
@@ -147,10 +147,10 @@ def test_displacy_shows_the_entities(nlp):
 
 
 def test_a_selector_can_be_chosen(finder, tmp_path):
-    [head] = finder.model.heads
-    heads = (head, replace(head, threshold=1.0))
+    [head] = finder.model.selectors
+    selectors = (head, replace(head, threshold=1.0))
     folder = tmp_path / "model"
-    EntityFinder(finder.encoder, replace(finder.model, heads=heads)).save(folder)
+    EntityFinder(finder.encoder, replace(finder.model, selectors=selectors)).save(folder)
     nlp = spacy.blank("en")
     nlp.add_pipe("thresher", config={"model": str(folder), "selector": 2})
     assert nlp(TEXTS[0]).ents == ()

@@ -17,7 +17,7 @@ class SlowFinder:
     """A finder that waits until it may go on, and records its batches."""
 
     threshold = 0.5
-    model = SimpleNamespace(heads=[None], entity=0)
+    model = SimpleNamespace(selectors=[None], entity=0)
 
     def __init__(self) -> None:
         self.may_go_on = threading.Event()

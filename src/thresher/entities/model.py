@@ -36,7 +36,7 @@ class FinderModel:
     """The selectors of a finder, the word lists it uses, and a record of its training.
 
     encoder, layer: the name of the encoder and the layer whose vectors the selectors read
-    heads: the selectors with their signal weights and thresholds
+    selectors: the selectors with their signal weights and thresholds
     entity: the index of the selector that finds entities
     ordinary: words of the training text that are not bursty; None if repetition is no signal
     not_names: words that are never part of an entity, case-folded
@@ -49,7 +49,7 @@ class FinderModel:
 
     encoder: str
     layer: int
-    heads: tuple[CalibratedSelector, ...]
+    selectors: tuple[CalibratedSelector, ...]
     ordinary: frozenset[str] | None
     not_names: frozenset[str]
     dates: frozenset[str] | None = None
@@ -60,23 +60,25 @@ class FinderModel:
     ranges: Mapping[str, torch.Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.entity < len(self.heads):
-            raise ValueError(f"entity is {self.entity}, but there are {len(self.heads)} selectors")
+        if not 0 <= self.entity < len(self.selectors):
+            raise ValueError(
+                f"entity is {self.entity}, but there are {len(self.selectors)} selectors"
+            )
 
     @property
     def selector(self) -> Selector:
         """The selector that finds entities."""
-        return self.heads[self.entity].selector
+        return self.selectors[self.entity].selector
 
     @property
     def signal_weights(self) -> SignalWeights:
         """The weights of the other signals beside the gates of this selector."""
-        return self.heads[self.entity].signal_weights
+        return self.selectors[self.entity].signal_weights
 
     @property
     def threshold(self) -> float:
         """The smallest score of a candidate that counts as an entity."""
-        return self.heads[self.entity].threshold
+        return self.selectors[self.entity].threshold
 
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
@@ -94,15 +96,15 @@ class FinderModel:
 
     def with_selector(self, number: int) -> "FinderModel":
         """Return this model with another selector for finding entities, counted from 1."""
-        if not 1 <= number <= len(self.heads):
-            rule = f"between 1 and {len(self.heads)}" if len(self.heads) > 1 else "1"
+        if not 1 <= number <= len(self.selectors):
+            rule = f"between 1 and {len(self.selectors)}" if len(self.selectors) > 1 else "1"
             raise InputError(f"the number of the selector must be {rule}, got {number}")
         return replace(self, entity=number - 1)
 
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
         files = {
-            _WEIGHTS: save(_weights(self.heads)),
+            _WEIGHTS: save(_weights(self.selectors)),
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
             **(static_files.to_files(self.static) if self.static else {}),
             **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
@@ -117,8 +119,8 @@ class FinderModel:
             "features": asdict(self.features),
             "entity": self.entity,
             "others": [
-                {"trust": asdict(head.signal_weights), "threshold": head.threshold}
-                for number, head in enumerate(self.heads)
+                {"trust": asdict(each.signal_weights), "threshold": each.threshold}
+                for number, each in enumerate(self.selectors)
                 if number != self.entity
             ],
             "not_names": sorted(self.not_names),
@@ -136,7 +138,7 @@ class FinderModel:
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],
-                heads=_heads(load(files[_WEIGHTS]), config),
+                selectors=_read_selectors(load(files[_WEIGHTS]), config),
                 features=Features(**config.get("features", {})),
                 entity=config.get("entity", 0),
                 ordinary=_ordinary(files[_WORDS]) if config.get("repetition", True) else None,
@@ -152,22 +154,22 @@ def _ordinary(words: bytes) -> frozenset[str]:
     return frozenset(words.decode().split("\n")) - {""}
 
 
-def _weights(heads: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
+def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
     """Return the weights of all selectors; names after the first start with its index."""
     return {
         f"{number}.{name}" if number else name: value.half().cpu().contiguous()
-        for number, head in enumerate(heads)
-        for name, value in head.selector.state_dict().items()
+        for number, each in enumerate(selectors)
+        for name, value in each.selector.state_dict().items()
     }
 
 
-def _heads(
+def _read_selectors(
     weights: dict[str, torch.Tensor], config: dict[str, Any]
 ) -> tuple[CalibratedSelector, ...]:
     """Build the selectors from the weights; `config` has the values of the entity selector."""
     configs = [dict(each) for each in config.get("others", [])]
     configs.insert(config.get("entity", 0), config)
-    heads = []
+    selectors = []
     for number, own_config in enumerate(configs):
         prefix = f"{number}." if number else ""
         state = {
@@ -180,5 +182,7 @@ def _heads(
         signal_weights = SignalWeights(
             **{name: float(value) for name, value in own_config["trust"].items()}
         )
-        heads.append(CalibratedSelector(selector, signal_weights, float(own_config["threshold"])))
-    return tuple(heads)
+        selectors.append(
+            CalibratedSelector(selector, signal_weights, float(own_config["threshold"]))
+        )
+    return tuple(selectors)

@@ -81,7 +81,7 @@ def _trained_origin(model: "FinderModel") -> list[str]:
     return [
         f"- Encoder: `{model.encoder}`, layer {model.layer}; its input is case-folded.",
         f"- Gates: one per {features.unit}; attention features: {features.attention or 'none'}; "
-        f"selectors: {len(model.heads)}, of which number {model.entity + 1} finds entities.",
+        f"selectors: {len(model.selectors)}, of which number {model.entity + 1} finds entities.",
         f"- Trained on {_amount(record)} of raw text.",
         f"- Priors: {', '.join(record.get('priors', []))}; a list of {len(model.not_names)} words "
         "that are not names.",

@@ -55,7 +55,7 @@ class FittedSelectors:
     dates: words of dates in the training text; None if dates are not entities
     """
 
-    heads: tuple[CalibratedSelector, ...]
+    selectors: tuple[CalibratedSelector, ...]
     entity: int
     ordinary: frozenset[str] | None
     not_names: frozenset[str]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +18,7 @@ from thresher.gates.word_vectors import encode_words
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.rationales.classifier import Reader
 from thresher.rationales.corpus import split_by_text
-from thresher.rationales.fit import fit_rationales
+from thresher.rationales.fit import FittedRationales, fit_rationales
 from thresher.rationales.inference import probabilities
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import RationaleSettings
@@ -109,28 +110,14 @@ class RationaleFinder:
             prior=first_probability(lists, words) if likely or unlikely else None,
             progress=progress or SilentProgress(),
         )
-        model = RationaleModel(
-            encoder=encoder.name,
-            layer=encoder.layer,
-            labels=names,
-            selector=fitted.selector,
-            classifier=fitted.classifier,
-            mode=settings.mode,
-            gates_at=settings.gates_at,
-            threshold=OPEN,
-            learned_from={
-                "texts": len(words),
-                "words": sum(map(len, words)),
-                "settings": asdict(settings),
-                "likely": len(likely),
-                "unlikely": len(unlikely),
-                "held_out": asdict(fitted.held_out),
-                "steps_chosen": fitted.chosen.step,
-                "weights": dict(fitted.chosen.weights),
-                "warnings": list(fitted.warnings),
-            },
-        )
-        return cls(encoder, model)
+        learned_from = {
+            "texts": len(words),
+            "words": sum(map(len, words)),
+            "settings": asdict(settings),
+            "likely": len(likely),
+            "unlikely": len(unlikely),
+        }
+        return cls(encoder, _model_of(fitted, encoder, names, settings, learned_from))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -196,6 +183,33 @@ class RationaleFinder:
 
     def _threshold(self, threshold: float | None) -> float:
         return self.model.threshold if threshold is None else threshold
+
+
+def _model_of(
+    fitted: FittedRationales,
+    encoder: Encoder,
+    labels: tuple[str, ...],
+    settings: RationaleSettings,
+    learned_from: dict[str, Any],
+) -> RationaleModel:
+    """Return a model with the fitted modules and a record of how they were trained."""
+    return RationaleModel(
+        encoder=encoder.name,
+        layer=encoder.layer,
+        labels=labels,
+        selector=fitted.selector,
+        classifier=fitted.classifier,
+        mode=settings.mode,
+        gates_at=settings.gates_at,
+        threshold=OPEN,
+        learned_from={
+            **learned_from,
+            "held_out": asdict(fitted.held_out),
+            "steps_chosen": fitted.chosen.step,
+            "weights": dict(fitted.chosen.weights),
+            "warnings": list(fitted.warnings),
+        },
+    )
 
 
 def split_words(text: str) -> list[Word]:

@@ -25,7 +25,7 @@ class ServedModel:
     @classmethod
     def from_finder(cls, name: str, finder: "EntityFinder") -> "ServedModel":
         """Make a finder for each selector of the model."""
-        count = len(finder.model.heads)
+        count = len(finder.model.selectors)
         finders = tuple(finder.with_selector(number) for number in range(1, count + 1))
         return cls(name, finders, finder.model.entity + 1)
 

@@ -181,7 +181,7 @@ def test_a_threshold_only_filters_the_candidates(tiny):
     model = FinderModel(
         encoder=tiny.name,
         layer=tiny.layer,
-        heads=(
+        selectors=(
             CalibratedSelector(
                 seeded_selector(0, tiny.width, form="thresholded"), SignalWeights(), 0.5
             ),

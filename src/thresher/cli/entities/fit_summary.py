@@ -28,7 +28,7 @@ def summary_of(
         "selected": _selected_fraction(finder, sentences),
         "threshold": finder.threshold,
         "trust": asdict(finder.model.signal_weights),
-        "selectors": len(finder.model.heads),
+        "selectors": len(finder.model.selectors),
         "selector": finder.model.entity + 1,
         "warnings": warnings,
     }

@@ -62,7 +62,7 @@ def distill_model(
         model,
         encoder=student.encoder.name,
         layer=student.encoder.layer,
-        heads=(calibrated,),
+        selectors=(calibrated,),
         entity=0,
         features=Features(),
         learned_from=learned_from,
