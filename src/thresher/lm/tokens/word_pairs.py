@@ -14,6 +14,7 @@ from thresher.text.romanization import has_mixed_scripts, romanize
 from thresher.text.sentences import iter_sentences
 
 _MAX_CACHED_WORDS = 1 << 18
+_IDS_PER_PIECE = 1 << 16
 
 
 class WordPairTokenizer(BytePairTokenizer):
@@ -48,14 +49,20 @@ class WordPairTokenizer(BytePairTokenizer):
         return int(self._tokenizer.encode("\n").ids[0])
 
     def encode_pieces(self, text: TextRange) -> Iterator[Ids]:
-        """Yield the token ids of each sentence: those of its words and a line end.
+        """Yield the token ids of the words, with a line end after each sentence.
 
         The text is segmented as a whole, because line wrapping is detected over all paragraphs.
         """
         line_end = self.line_end
+        ids: list[int] = []
         for sentence in iter_sentences(str(text)):
-            ids = [token for word in self.encode_words(sentence.texts) for token in word]
-            yield np.array([*ids, line_end], dtype=np.int64)
+            for tokens in self.encode_words(sentence.texts):
+                ids += tokens
+            ids.append(line_end)
+            if len(ids) >= _IDS_PER_PIECE:
+                yield np.array(ids, dtype=np.int64)
+                ids = []
+        yield np.array(ids, dtype=np.int64)
 
     def encode_words(self, words: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each word."""
