@@ -39,13 +39,13 @@ def naive_row(z, target, margin, weight, smoothing):
 
 @given(
     z=st.lists(st.floats(-20, 20), min_size=1, max_size=6),
-    place=st.integers(0, 5),
+    index=st.integers(0, 5),
     margin=st.floats(0, 10),
     smoothing=st.sampled_from([0, 0.1, 1]),
     weighted=st.booleans(),
 )
-def test_it_equals_its_definition(z, place, margin, smoothing, weighted):
-    target = place % len(z)
+def test_it_equals_its_definition(z, index, margin, smoothing, weighted):
+    target = index % len(z)
     weight = [0.5 + j for j in range(len(z))] if weighted else [1.0] * len(z)
     measured = selfish_cross_entropy(
         torch.tensor([z], dtype=torch.float64),

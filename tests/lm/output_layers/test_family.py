@@ -241,11 +241,11 @@ def test_training_converges_to_the_distribution(name):
         optimiser.zero_grad()
         layer.loss(hidden, target, generator=generator).backward()
         optimiser.step()
-    shares = counts / counts.sum()
-    if name == "adjusted":  # freed of frequencies by half of them: p ∝ share^(1 − τ)
-        shares = shares**0.5 / (shares**0.5).sum()
+    probabilities = counts / counts.sum()
+    if name == "adjusted":  # τ = 0.5 removes part of the frequency: p ∝ frequency^(1 − τ)
+        probabilities = probabilities**0.5 / (probabilities**0.5).sum()
     measured = layer.all_log_probs(hidden[:1])[0].exp()
-    divergence = (shares * (shares / measured).log()).sum().item()
+    divergence = (probabilities * (probabilities / measured).log()).sum().item()
     # Few samples leave some noise. A margin leaves words alone that are e times rarer than a
     # target, so it ends elsewhere, though nearer than the uniform distribution at 0.53.
     noise = 0.05 if "samples" in FAMILY[name] else 1e-4

@@ -16,7 +16,7 @@ from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
-# How rows are treated, whatever the kernels would choose for so few of them.
+# Plans that force each way of processing rows, which the default plan would not use for so few.
 PLANS = {
     "light": Plan(columns=32, recorded_fraction=2, light_fraction=1),
     "heavy": Plan(columns=32, recorded_fraction=2, light_fraction=0, dense_multiple=4),
@@ -208,8 +208,8 @@ def test_gradients_do_not_depend_on_the_capacity_of_the_record(monkeypatch):
         return triton_loss(hidden, weight, target, bias=bias, margin=2.0)
 
     results = []
-    for share in (2, 0.1, 0):
-        use(monkeypatch, Plan(columns=32, recorded_fraction=share))
+    for fraction in (2, 0.1, 0):
+        use(monkeypatch, Plan(columns=32, recorded_fraction=fraction))
         results.append(value_and_gradients(loss, *inputs))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):

@@ -77,5 +77,5 @@ def _count_tokens(
         start = tl.load(starts + chunk * positions + row)
         length = tl.load(lengths + chunk * positions + row)
         for done in range(0, length, BLOCK):
-            _, mask, _, column = load_survivors(entries + start, done, length, WIDE, BLOCK)
+            _number, mask, _u, column = load_survivors(entries + start, done, length, WIDE, BLOCK)
             tl.atomic_add(counts + chunk * CHUNK + column, 1, mask=mask, sem="relaxed")
