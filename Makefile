@@ -1,10 +1,9 @@
-# Every target makes .venv when it is missing, so `make demo` and `make test` are all a new machine needs.
+# Every target creates .venv if it is missing, so `make demo` and `make test` work on a new machine.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
-MODELS := benchmarks/models
 
 .PHONY: help demo test lint types pictures models english bench-entities bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
 
@@ -13,22 +12,23 @@ help:
 	@echo "make test              run the tests"
 	@echo "make lint              ruff"
 	@echo "make types             mypy --strict on src/ and benchmarks/"
-	@echo "make pictures          redraw the pictures of docs/"
-	@echo "make models            train every finder the benchmarks report on"
-	@echo "make bench-entities    entity quality beside spaCy, noun chunks and capitals"
-	@echo "make bench-variants    what each option of fit is worth (a GPU, or patience)"
-	@echo "make bench-rationales  rationales for labelled tasks beside REINFORCE and gradients"
-	@echo "make bench-lm          language models and their rare tokens (a GPU, or patience)"
-	@echo "make bench-languages   entities in five languages, encoders from raw text (a GPU)"
-	@echo "make bench-kernel      the margin loss from hidden states (a GPU)"
-	@echo "make bench-speed       speed and memory of find and fit"
-	@echo "make bench-serve       the server alone, under load and overfilled"
-	@echo "make results           write docs/results.md from what the benchmarks measured"
-	@echo "make english           rebuild the built-in English model"
+	@echo "make pictures          draw the figures of docs/ again"
+	@echo "make models            train the finders that bench-entities measures"
+	@echo "make bench-entities    entity quality, also of spaCy, noun chunks and capitalised words"
+	@echo "make bench-variants    effect of each option of fit (GPU recommended)"
+	@echo "make bench-rationales  rationales for labelled tasks, also by REINFORCE and gradients"
+	@echo "make bench-lm          language models and rare tokens (GPU recommended)"
+	@echo "make bench-languages   entities in five languages, encoders trained on raw text (GPU)"
+	@echo "make bench-kernel      the margin loss from hidden states (GPU)"
+	@echo "make bench-speed       speed and memory of find, fit and lm train"
+	@echo "make bench-serve       the server: one request, 50 clients, a full queue"
+	@echo "make results           write docs/results.md from the results of the benchmarks"
+	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
+	@echo "make english           build the built-in English model again"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "installing into .venv (a few minutes, once)"
+	@echo "installing into .venv (once; takes a few minutes)"
 	@$(INSTALL) '.[dev]'
 	@touch $@
 
@@ -52,10 +52,10 @@ pictures: $(INSTALLED)
 	@for each in docs/pictures/draw_*.py; do $(BIN)/python $$each || exit 1; done
 
 models: $(BENCH)
-	@$(BIN)/python -m benchmarks.entities.train --out $(MODELS)
+	@$(BIN)/python -m benchmarks.entities.train
 
 english: $(BENCH)
-	@$(BIN)/python -m benchmarks.entities.train --out $(MODELS) --only 'built in' --seeds 0
+	@$(BIN)/python -m benchmarks.entities.train --only 'built in' --seeds 0
 	@$(BIN)/python -m benchmarks.entities.build_english
 
 bench-entities: $(BENCH)

@@ -12,7 +12,7 @@ BANDWIDTH, RATE = 4.3e12, 790e12  # measured on an H200: bytes and bfloat16 oper
 Row = dict[str, Any]
 
 
-# How parts and runs are called in the JSON and here.
+# Names in older JSON files, and what they are called now.
 _PART_TITLES = {
     "survivors recorded": "record survivors",
     "room shared out": "allocate space for survivors",
@@ -96,9 +96,10 @@ def _parts() -> str:
     if measured is None or "failed" in measured["parts"]:
         return f"{title}\n\n{MISSING}"
     bounds = _lower_bounds(measured)
-    parts = sorted(measured["parts"].items(), key=lambda part: -part[1])
+    times = {_part_title(name): ms for name, ms in measured["parts"].items()}
+    parts = sorted(times.items(), key=lambda part: -part[1])
     rows = [
-        f"| {_part_title(name)} | {ms:.2f} | {f'{bounds[name]:.2f}' if name in bounds else ''} |"
+        f"| {name} | {ms:.2f} | {f'{bounds[name]:.2f}' if name in bounds else ''} |"
         for name, ms in parts
         if ms >= 0.05
     ]
@@ -125,10 +126,10 @@ def _lower_bounds(measured: Row) -> dict[str, float]:
     product = 2 * positions * width * vocabulary
     dense = product * (2 * rows["dense"] + rows["full"]) / positions
     return {
-        "forward: products": 1e3 * product / RATE,
-        "forward: survivors recorded": 1e3 * positions * vocabulary * 4 / BANDWIDTH,
-        "backward: products": 1e3 * dense / RATE,
-        "backward: light rows gathered": 1e3
+        "forward: matrix products": 1e3 * product / RATE,
+        "forward: record survivors": 1e3 * positions * vocabulary * 4 / BANDWIDTH,
+        "backward: matrix products": 1e3 * dense / RATE,
+        "backward: gather rows with few survivors": 1e3
         * (2 * gathered * width * 2 + (vocabulary + positions) * width * 2)
         / BANDWIDTH,
     }

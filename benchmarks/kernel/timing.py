@@ -12,15 +12,16 @@ from benchmarks.kernel.cases import Case
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
+# The kernels of thresher.lm.losses.kernels, and what they do.
 PARTS = {
-    "record_kernel": "survivors recorded",
-    "_update_quotas": "room shared out",
+    "record_kernel": "record survivors",
+    "_update_quotas": "allocate space for survivors",
     "target_logits_kernel": "target logits",
-    "_gather_sums": "light rows gathered",
-    "_list_rows": "light rows listed",
-    "_take": "popular tokens taken",
-    "_full_rows": "gradients of full rows",
-    "_heavy_rows": "gradients of heavy rows",
+    "_gather_sums": "gather rows with few survivors",
+    "_list_rows": "list rows with few survivors",
+    "_take": "collect frequent tokens",
+    "_full_rows": "gradients of recomputed rows",
+    "_heavy_rows": "gradients of rows with many survivors",
 }
 
 
@@ -89,7 +90,7 @@ def _by_part(recorded: profile, stage: str) -> dict[str, float]:
     for event in recorded.key_averages():
         name = next((part for key, part in PARTS.items() if event.key == key), "other")
         if any(word in event.key for word in ("gemm", "nvjet", "cutlass")):
-            name = "products"
+            name = "matrix products"
         key = f"{stage}: {name}"
         found[key] = found.get(key, 0) + event.self_device_time_total / 1e3
     return found

@@ -1,4 +1,4 @@
-"""The noise of a gradient, against draws whose moments are known."""
+"""The noise of a gradient, for samples with known moments."""
 
 import math
 
@@ -31,7 +31,7 @@ def test_a_gradient_without_noise_has_no_variance():
 
 
 def test_signal_is_estimated_without_the_bias_of_few_draws():
-    """Of pure noise the mean of many estimates is 0, where ‖mean‖² alone would be variance / n."""
+    """The mean estimate for pure noise is 0, while ‖mean‖² alone would be variance / n."""
     theta = torch.ones(4, requires_grad=True)
     noise = torch.Generator().manual_seed(0)
 
@@ -42,7 +42,7 @@ def test_signal_is_estimated_without_the_bias_of_few_draws():
     assert sum(found) / len(found) == pytest.approx(0.0, abs=0.15)
 
 
-def test_no_signal_is_an_endless_ratio_and_one_draw_no_variance():
+def test_no_signal_gives_an_infinite_ratio_and_one_draw_is_an_error():
     assert GradientNoise(1.0, -0.1).ratio == math.inf
-    with pytest.raises(ValueError, match="two draws or more; got 1"):
+    with pytest.raises(ValueError, match="at least 2, got 1"):
         gradient_noise(lambda: torch.ones(()), [], draws=1)
