@@ -22,7 +22,7 @@ def failing(monkeypatch):
         def load(*_, **__):
             raise error
 
-        monkeypatch.setattr("thresher.bulk.finder_choice.ModelChoice.load", load)
+        monkeypatch.setattr("thresher.bulk.finder_choice.FinderChoice.load", load)
 
     return fail_with
 

@@ -12,7 +12,7 @@ import torch
 from thresher.bulk import blocks as plan
 from thresher.bulk.blocks import planned
 from thresher.bulk.filesystems import names_under, read_whole
-from thresher.bulk.finder_choice import ModelChoice
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.memory import FreedMemory
 from thresher.bulk.run import BulkRun
 from thresher.cli import main
@@ -60,7 +60,7 @@ def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp
     assert told.startswith(f"thresher: {records} byte ")
     found = rows_in(out)
     assert [each["id"] for each in found] == [i for i in range(ROWS) if i != 1234]
-    finder = ModelChoice(small, "cpu").load()
+    finder = FinderChoice(small, "cpu").load()
     for each in found[::97]:
         assert [s["text"] for s in each["spans"]] == [s.text for s in finder.find(each["text"])]
     manifest = json.loads((out / "manifest.json").read_bytes())
@@ -103,7 +103,7 @@ def test_a_model_named_from_here_is_named_for_processes_elsewhere(records, small
 def actor(small, tmp_path):
     """What Ray runs in another process, in this one; it must not change it for good."""
     threads, objects = torch.get_num_threads(), gc.get_threshold()
-    yield engine.BlockFinder(BulkRun(str(tmp_path / "out"), ModelChoice(small, "cpu")))
+    yield engine.BlockFinder(BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu")))
     torch.set_num_threads(threads)
     gc.set_threshold(*objects)
 
@@ -130,7 +130,7 @@ def test_every_row_is_there_once_though_workers_were_killed_at_their_work(record
     long.write_text(json.dumps({"id": -1, "text": "A letter to Oslo. " * 30_000}), encoding="utf-8")
     blocks = [replace(each, end=long.stat().st_size) for each in planned([str(long)])[:1]]
     blocks += [replace(each, number=each.number + 1) for each in planned([str(records)])]
-    run = BulkRun(str(tmp_path / "out"), ModelChoice(small, "cpu"))
+    run = BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu"))
     done = []
     for each in engine.find_in_blocks(run, run.begin(blocks), workers=2):
         if not done:

@@ -27,8 +27,8 @@ def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
 
 BAD_FIT = {  # rows, or how many good ones; options; what is told
     "missing label column": ([{"text": "Fine.", "stars": 5}] * 30, [], "has no field 'label'"),
-    "single class": ([{"text": "Fine.", "label": "a"}] * 30, [], "every text has the label 'a'"),
-    "too few": (5, [], "5 texts are too few to learn from; give 20"),
+    "single class": ([{"text": "Fine.", "label": "a"}] * 30, [], "all texts have the label 'a'"),
+    "too few": (5, [], "5 texts are too few to learn from; give at least 20"),
     "too few samples": (
         30,
         ["--estimator", "reinforce", "--baseline", "others"],
