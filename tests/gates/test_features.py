@@ -107,7 +107,7 @@ def test_an_encoder_without_attention_is_refused_by_name(tiny):
 
 
 @pytest.mark.parametrize(
-    "switches",
+    "variants",
     [
         {"unit": "subword"},
         {"attention": "mean"},
@@ -116,9 +116,9 @@ def test_an_encoder_without_attention_is_refused_by_name(tiny):
         {"dual": DualModels(selectors=3, relation="repel", target_rates=(None, 0.2, 0.2))},
     ],
 )
-def test_a_finder_with_switches_learns_saves_and_loads(switches, splitting, tmp_path, monkeypatch):
+def test_a_finder_with_variants_learns_saves_and_loads(variants, splitting, tmp_path, monkeypatch):
     settings = EntitySettings(
-        epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast_share=0.1, **switches
+        epochs=20, sentences_per_batch=16, learning_rate=0.01, contrast_share=0.1, **variants
     )
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
     words = [["then", "the", "child", "met", "chiara", "again", "."]]
@@ -156,7 +156,7 @@ def test_a_selector_that_is_not_there_is_refused(number, splitting):
         finder.with_selector(number)
 
 
-def test_a_folder_from_before_there_were_switches_still_loads(splitting, tmp_path, monkeypatch):
+def test_a_folder_from_before_there_were_variants_still_loads(splitting, tmp_path, monkeypatch):
     monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: splitting)
     finder = EntityFinder.fit_words(
         sentences(), encoder=splitting, settings=EntitySettings(epochs=2)

@@ -18,28 +18,28 @@ def test_a_fixed_weight_multiplies_and_stays():
 def test_a_multiplier_follows_its_recursion_step_by_step():
     held = TermWeight(0.5, target=0.2, smoothing=0.9, step=0.3)
     average, weight = 0.0, 0.5
-    for seen in [0.9, 0.7, 0.1, 0.05, 0.4]:
-        average = 0.9 * average + 0.1 * (seen - 0.2)
+    for value in [0.9, 0.7, 0.1, 0.05, 0.4]:
+        average = 0.9 * average + 0.1 * (value - 0.2)
         weight *= math.exp(0.3 * average)
-        term = held.penalty(torch.tensor(seen, dtype=torch.float64))
+        term = held.penalty(torch.tensor(value, dtype=torch.float64))
         assert held.weight == pytest.approx(weight)
         assert held.average == pytest.approx(average)
         assert float(term) == pytest.approx(weight * average)
 
 
-@pytest.mark.parametrize(("seen", "share"), [(0.8, 1.0), (0.1, 0.0)])
-def test_the_gradient_is_that_of_the_weighted_value_while_it_is_above(seen, share):
+@pytest.mark.parametrize(("start", "fraction"), [(0.8, 1.0), (0.1, 0.0)])
+def test_the_gradient_is_that_of_the_weighted_value_while_it_is_above(start, fraction):
     held = TermWeight(0.5, target=0.2)
-    value = torch.tensor(seen, requires_grad=True)
+    value = torch.tensor(start, requires_grad=True)
     held.penalty(value).backward()
-    assert float(value.grad) == pytest.approx(share * held.weight)
+    assert float(value.grad) == pytest.approx(fraction * held.weight)
 
 
-@pytest.mark.parametrize(("seen", "bound"), [(1.0, 5.0), (0.0, 1e-4)])
-def test_the_weight_stays_in_its_clamp(seen, bound):
+@pytest.mark.parametrize(("value", "bound"), [(1.0, 5.0), (0.0, 1e-4)])
+def test_the_weight_stays_within_its_bounds(value, bound):
     held = TermWeight(1.0, target=0.5, smoothing=0.0, step=1.0)
     for _ in range(50):
-        held.penalty(torch.tensor(seen))
+        held.penalty(torch.tensor(value))
     assert held.weight == pytest.approx(bound)
 
 

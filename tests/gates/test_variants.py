@@ -162,7 +162,9 @@ def test_every_selector_has_its_terms_and_its_weight_of_sparsity(tiny, corpus):
     assert len(reports[-1].selected) == 3
 
 
-def test_the_prior_teaches_all_that_align_and_the_first_that_repel(tiny, corpus):
+def test_all_aligned_selectors_learn_from_the_prior_and_only_the_first_of_repelled_ones(
+    tiny, corpus
+):
     for relation, taught in (("align", True), ("repel", False)):
         _, reports = trained(
             tiny, corpus, EntitySettings(**QUICK, dual=DualModels(relation=relation))
@@ -244,7 +246,7 @@ def test_what_the_prior_does_not_speak_of_plays_no_part():
         ),
     ],
 )
-def test_a_wrong_switch_is_one_line_with_the_rule_and_the_value(make, message):
+def test_an_invalid_variant_is_one_line_with_the_rule_and_the_value(make, message):
     with pytest.raises(InputError, match=message) as raised:
         make()
     assert "\n" not in str(raised.value)

@@ -57,7 +57,7 @@ def test_encoding_words_keeps_no_graph(tiny):
     assert not encode_words(tiny, TEXT).requires_grad
 
 
-def test_a_full_disk_is_told_before_anything_is_encoded(tiny, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_before_anything_is_encoded(tiny, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

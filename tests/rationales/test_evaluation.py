@@ -68,7 +68,7 @@ def test_the_gradient_is_that_of_closing_a_gate_a_little(bag):
             assert float(row[word]) == pytest.approx(float(near - far) / (2 * step), abs=2e-3)
 
 
-def test_top_words_takes_as_many_words_as_asked_in_every_text():
+def test_top_words_takes_the_given_number_of_words_in_every_text():
     scores = [torch.tensor([0.1, 0.9, 0.5]), torch.tensor([0.3]), torch.tensor([0.2, 0.4])]
     chosen = top_words(scores, [2, 0, 1])
     assert [each.tolist() for each in chosen] == [[False, True, True], [False], [False, True]]

@@ -205,7 +205,7 @@ def reconfigured(**values):
     return change
 
 
-SPOILT = {
+CHANGED = {
     "no config": (lambda f: (f / "config.json").unlink(), "is not a model: it has no config.json"),
     "no weights": (lambda f: (f / "weights.safetensors").unlink(), "is incomplete"),
     "half a config": (lambda f: (f / "config.json").write_text('{"kind": '), "not valid JSON"),
@@ -223,12 +223,12 @@ SPOILT = {
 }
 
 
-@pytest.mark.parametrize("kind", SPOILT)
-def test_a_spoilt_model_is_told_in_one_line(finder, tmp_path, load, kind):
-    change, told = SPOILT[kind]
+@pytest.mark.parametrize("kind", CHANGED)
+def test_a_changed_model_is_refused_in_one_line(finder, tmp_path, load, kind):
+    change, message = CHANGED[kind]
     finder.save(tmp_path / "model")
     change(tmp_path / "model")
-    with pytest.raises(InputError, match=told) as error:
+    with pytest.raises(InputError, match=message) as error:
         load(tmp_path / "model")
     assert "\n" not in str(error.value)
 
@@ -249,7 +249,7 @@ def test_a_folder_that_is_no_model_is_not_replaced(finder, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_place_that_cannot_be_written_is_told(finder, tmp_path):
+def test_a_folder_that_cannot_be_written_is_an_input_error(finder, tmp_path):
     tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
     with pytest.raises(InputError, match="cannot write"):
         finder.save(tmp_path / "model")

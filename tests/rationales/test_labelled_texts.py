@@ -21,9 +21,9 @@ def written(path, content):
 
 
 def read(path, fields=LABELLED, **given):
-    """The texts, and what was told of the others."""
-    told = []
-    return list(read_labelled(path, fields=fields, on_problem=told.append, **given)), told
+    """Return the texts and the reported problems."""
+    problems = []
+    return list(read_labelled(path, fields=fields, on_problem=problems.append, **given)), problems
 
 
 def pairs(texts):
@@ -46,9 +46,9 @@ def test_the_same_texts_come_from_every_format(tmp_path):
 
 def test_lines_are_texts_without_labels(tmp_path):
     path = written(tmp_path / "a.txt", "Cold soup.\n\nFine place.\r\n")
-    texts, told = read(path, Fields())
+    texts, problems = read(path, Fields())
     assert [(each.text, each.number) for each in texts] == [("Cold soup.", 1), ("Fine place.", 3)]
-    assert told == []
+    assert problems == []
     with pytest.raises(
         InputError, match=r"a\.txt has lines without labels; give jsonl, csv or tsv"
     ):
@@ -92,16 +92,16 @@ BAD_RECORDS = {
 
 
 @pytest.mark.parametrize("kind", BAD_RECORDS)
-def test_a_bad_record_is_told_with_its_line_and_the_rest_goes_on(tmp_path, kind):
+def test_a_bad_record_is_reported_with_its_line_and_the_rest_goes_on(tmp_path, kind):
     line, reason = BAD_RECORDS[kind]
     line = line if isinstance(line, bytes) else line.encode()
     fine = b'{"text": "Fine.", "label": "good"}\n'
     path = written(tmp_path / "a.jsonl", fine + b"\n" + line + b"\n" + fine)
-    texts, told = read(path)
+    texts, problems = read(path)
     assert [each.number for each in texts] == [1, 4]
-    assert len(told) == 1
-    assert told[0].startswith(f"{path} line 3: ")
-    assert reason in told[0]
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{path} line 3: ")
+    assert reason in problems[0]
     with pytest.raises(InputError, match=reason.replace("(", r"\(")):
         list(read_labelled(path, fields=LABELLED))
 
@@ -116,37 +116,37 @@ BAD_ROWS = {
 
 
 @pytest.mark.parametrize("kind", BAD_ROWS)
-def test_a_bad_row_of_a_table_is_told_with_its_line(tmp_path, kind):
+def test_a_bad_row_of_a_table_is_reported_with_its_line(tmp_path, kind):
     row, reason = BAD_ROWS[kind]
     path = written(tmp_path / "a.csv", b'text,label\n"Two\nlines",good\n' + row + b"\nFine.,bad\n")
-    texts, told = read(path)
+    texts, problems = read(path)
     assert pairs(texts) == [("Two\nlines", "good"), ("Fine.", "bad")]
-    assert told == [f"{path} line 4: {reason}"]
+    assert problems == [f"{path} line 4: {reason}"]
 
 
 def test_a_cell_may_hold_a_long_text(tmp_path):
     limit = csv.field_size_limit()
     long = "So cold.\n" * 30_000
     path = written(tmp_path / "a.csv", f'text,label\n"{long}",bad\nFine.,good\n')
-    texts, told = read(path)
-    assert (pairs(texts), told) == ([(long, "bad"), ("Fine.", "good")], [])
+    texts, problems = read(path)
+    assert (pairs(texts), problems) == ([(long, "bad"), ("Fine.", "good")], [])
     assert csv.field_size_limit() == limit
 
 
-def test_a_quote_that_never_ends_is_told(tmp_path):
+def test_a_quote_that_never_ends_is_reported(tmp_path):
     path = written(tmp_path / "a.csv", 'text,label\nFine.,good\n"never,ends\nfine,good\n')
-    texts, told = read(path)
+    texts, problems = read(path)
     assert pairs(texts) == [("Fine.", "good")]
-    assert len(told) == 1
-    assert f"{path} line 3: not a row of a table" in told[0]
+    assert len(problems) == 1
+    assert f"{path} line 3: not a row of a table" in problems[0]
 
 
-def test_two_columns_of_one_name_are_told(tmp_path):
+def test_two_columns_of_one_name_are_reported(tmp_path):
     path = written(tmp_path / "a.csv", "text,text,label\nSoup.,Fine.,good\n")
-    told = []
+    problems = []
     with pytest.raises(InputError, match="no text in"):
-        list(read_labelled([path], fields=LABELLED, on_problem=told.append))
-    assert told == [f"{path} line 1: two columns are called 'text'"]
+        list(read_labelled([path], fields=LABELLED, on_problem=problems.append))
+    assert problems == [f"{path} line 1: two columns are called 'text'"]
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
@@ -162,21 +162,21 @@ def test_a_column_that_no_record_has_is_one_error(tmp_path, name):
         read(path, Fields(text="body", label="stars"))
 
 
-def test_records_without_a_field_are_told_once_another_has_it(tmp_path):
+def test_records_without_a_field_are_reported_once_another_has_it(tmp_path):
     lines = ['{"text": "One."}', '{"text": "Two.", "label": "good"}', '{"text": "Three."}']
-    texts, told = read(written(tmp_path / "a.jsonl", "\n".join(lines)))
+    texts, problems = read(written(tmp_path / "a.jsonl", "\n".join(lines)))
     assert pairs(texts) == [("Two.", "good")]
-    assert [each.partition(": ")[0].rpartition(" ")[2] for each in told] == ["1", "3"]
+    assert [each.partition(": ")[0].rpartition(" ")[2] for each in problems] == ["1", "3"]
 
 
 @pytest.mark.parametrize("before", ["", '{"text": "Two.", "label": "good"}\n'])
-def test_without_anyone_to_tell_the_first_problem_is_raised_as_it_would_be_told(tmp_path, before):
+def test_without_on_problem_the_first_problem_is_raised(tmp_path, before):
     content = before + '{"text": "One."}\n{"text": "Two.", "label": "good"}\n'
     path = written(tmp_path / "a.jsonl", content)
-    _, [told] = read(path)
+    _, [problems] = read(path)
     with pytest.raises(InputError) as raised:
         list(read_labelled(path, fields=LABELLED))
-    assert str(raised.value) == told
+    assert str(raised.value) == problems
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.jsonl", ""), ("a.csv", "text,label\n")])
@@ -203,12 +203,12 @@ def test_formats_are_named_by_files_or_by_the_user(tmp_path):
 )
 def test_gold_rationales_are_pairs_or_spans(tmp_path, given):
     record = f'{{"text": "Cold soup.", "label": "bad", "rationale": {given}}}\n'
-    (text,), told = read(written(tmp_path / "a.jsonl", record), GOLD)
-    assert (text.gold, told) == (((0, 4), (5, 9)), [])
+    (text,), problems = read(written(tmp_path / "a.jsonl", record), GOLD)
+    assert (text.gold, problems) == (((0, 4), (5, 9)), [])
     cell = given.replace('"', '""')
     row = f'text,label,rationale\nCold soup.,bad,"{cell}"\n'
-    (text,), told = read(written(tmp_path / "a.csv", row), GOLD)
-    assert (text.gold, told) == (((0, 4), (5, 9)), [])
+    (text,), problems = read(written(tmp_path / "a.csv", row), GOLD)
+    assert (text.gold, problems) == (((0, 4), (5, 9)), [])
 
 
 def test_no_gold_is_none_and_an_empty_one_is_empty(tmp_path):
@@ -217,18 +217,18 @@ def test_no_gold_is_none_and_an_empty_one_is_empty(tmp_path):
         '{"text": "Fine.", "label": "good", "rationale": null}',
         '{"text": "Fine.", "label": "good", "rationale": []}',
     ]
-    texts, told = read(written(tmp_path / "a.jsonl", "\n".join(lines)), GOLD)
-    assert ([each.gold for each in texts], told) == ([None, None, ()], [])
+    texts, problems = read(written(tmp_path / "a.jsonl", "\n".join(lines)), GOLD)
+    assert ([each.gold for each in texts], problems) == ([None, None, ()], [])
 
 
 @pytest.mark.parametrize(
     "given",
     ["3", '"cold"', "[1, 2]", "[[1]]", '[{"start": 1}]', "[[0, 99]]", "[[4, 4]]", "[[0.5, 2]]"],
 )
-def test_gold_that_is_none_is_told(tmp_path, given):
+def test_an_invalid_gold_rationale_is_reported(tmp_path, given):
     fine = '{"text": "Fine.", "label": "good"}\n'
     bad = f'{{"text": "Cold soup.", "label": "bad", "rationale": {given}}}\n'
-    texts, told = read(written(tmp_path / "a.jsonl", fine + bad), GOLD)
+    texts, problems = read(written(tmp_path / "a.jsonl", fine + bad), GOLD)
     assert len(texts) == 1
-    assert len(told) == 1
-    assert "line 2: field 'rationale'" in told[0]
+    assert len(problems) == 1
+    assert "line 2: field 'rationale'" in problems[0]

@@ -132,13 +132,13 @@ def test_a_joint_classifier_learns_with_its_gates(bag, learned, unseen):
     assert token_f1(bag, found, unseen) >= 0.8
 
 
-def test_a_joint_classifier_with_a_head_start_ends_as_sure(bag, learned, unseen, classifier):
+def test_a_joint_classifier_with_a_head_start_ends_as_well(bag, learned, unseen, classifier):
     found = trained(bag, learned, copy.deepcopy(classifier), mode="joint")
     assert found.chosen.kept > 0.9
     assert token_f1(bag, found, unseen) >= 0.9
 
 
-def test_the_multiplier_alone_brings_gates_down_to_the_target_share(bag, learned, classifier):
+def test_the_multiplier_alone_brings_gates_down_to_the_target_rate(bag, learned, classifier):
     found = trained(bag, learned, classifier, steps=120, selection=0.0)
     assert found.checks[0].terms["sparsity"] > 0.2
     assert found.chosen.terms["sparsity"] == pytest.approx(0.13, abs=0.03)
@@ -275,7 +275,7 @@ def test_fitting_reports_figures_and_counts_its_work(bag, learned):
     assert all(done == total for done, total in progress.stages.values())
 
 
-def test_gates_that_close_everywhere_are_told(bag, learned):
+def test_gates_that_close_everywhere_are_reported(bag, learned):
     progress = Notes()
     found = fitted(
         bag, learned, progress, checks=1, sparsity=50.0, sparsity_target=None, expected_rate=None
@@ -284,7 +284,7 @@ def test_gates_that_close_everywhere_are_told(bag, learned):
     assert progress.notes == list(found.warnings)
 
 
-def test_gates_that_close_later_are_told_and_those_before_are_kept(bag, learned):
+def test_gates_that_close_later_are_reported_and_those_before_are_kept(bag, learned):
     given = {"sparsity": 50.0, "sparsity_target": None, "expected_rate": None}
     found = fitted(bag, learned, Notes(), **given, checks=12, steps=120)
     assert found.chosen.step < 120
@@ -292,12 +292,12 @@ def test_gates_that_close_later_are_told_and_those_before_are_kept(bag, learned)
     assert f"those of step {found.chosen.step} are kept" in found.warnings[0]
 
 
-def test_gates_that_open_everywhere_are_told(bag, learned):
+def test_gates_that_open_everywhere_are_reported(bag, learned):
     found = fitted(bag, learned, Notes(), sparsity=0.0, sparsity_target=None, expected_rate=None)
     assert "the gates have collapsed: open on most words" in found.warnings[0]
 
 
-def test_a_classifier_that_learned_nothing_is_told(bag, learned):
+def test_a_classifier_that_learned_nothing_is_reported(bag, learned):
     alike = type(learned)([["the", "soup"]] * 200, learned.labels, [])
     warnings = fitted(bag, alike, Notes(), steps=5).warnings
     assert any(
@@ -342,7 +342,7 @@ def test_too_few_texts_and_a_single_label_are_refused(bag, learned):
         )  # fmt: skip
 
 
-def test_random_parts_keep_any_share_of_a_text():
+def test_random_parts_keep_any_fraction_of_a_text():
     texts = [["word"] * 200 for _ in range(300)]
     kept = torch.stack(random_parts(texts, torch.Generator().manual_seed(0)))
     shares = kept.mean(1)

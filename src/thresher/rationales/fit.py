@@ -175,7 +175,7 @@ def _warnings(
 def _gate_warning(trained: TrainedGates, settings: RationaleSettings) -> str | None:
     """Return one line if the gates have collapsed or missed their target."""
     chosen, last, target = trained.chosen, trained.checks[-1], settings.sparsity_target
-    advice = "try another `sparsity_target`, another `sparsity`, or more `steps`"
+    advice = "try another fraction of words to select, another `sparsity`, or more `steps`"
     collapse, later = (OPEN_RATE_LIMITS.collapse(each.selected) for each in (chosen, last))
     on_target = target is not None and abs(target - chosen.selected) < _TARGET_TOLERANCE
     if collapse is not None and not on_target:

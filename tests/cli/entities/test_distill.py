@@ -55,8 +55,8 @@ def test_a_student_cannot_teach(run, model, short_corpus, tmp_path):
     told = run("distill", folder, short_corpus, "-o", tmp_path / "again")
     assert told.status == 1
     assert told.complaint == (
-        "the encoder static does not show its tokens to a student; "
-        "the teacher must be a model that reads with a transformer"
+        "the encoder static does not give the vectors of its tokens; "
+        "the teacher must be a model with a transformer"
     )
 
 

@@ -64,7 +64,7 @@ class Teacher:
 
 
 @pytest.fixture(autouse=True)
-def as_few_steps_as_asked(monkeypatch):
+def as_few_steps_as_given(monkeypatch):
     monkeypatch.setattr(student_module, "_MIN_STEPS", 1)
 
 
@@ -137,7 +137,7 @@ def test_a_student_learns_the_scores_of_its_teacher_from_context(student):
     np.testing.assert_allclose(student.gate_scores(text), expected, atol=0.06)
 
 
-def test_teaching_ends_nearer_to_the_teacher(teacher):
+def test_training_ends_nearer_to_the_teacher(teacher):
     text = sentences()
     target = np.concatenate(scores(text))
     with torch.random.fork_rng():
@@ -154,7 +154,7 @@ def test_teaching_ends_nearer_to_the_teacher(teacher):
     assert not student.encoder.training
 
 
-def test_what_the_teacher_knew_beside_its_gates_is_kept(student, model):
+def test_the_word_lists_of_the_teacher_are_kept(student, model):
     taught = student.model
     assert taught.ordinary == model.ordinary
     assert taught.not_names == model.not_names
@@ -164,7 +164,7 @@ def test_what_the_teacher_knew_beside_its_gates_is_kept(student, model):
     assert "Distilled from a finder with the encoder `shown`" in card(taught)
 
 
-def test_whose_text_the_teacher_learned_from_is_told_by_the_student_too(student):
+def test_the_student_names_the_sources_of_its_teacher(student):
     told = card(student.model)
     assert "\nlicense: cc-by-sa-4.0\n" in told
     assert "| Old letters | CC BY-SA 4.0 |" in told
@@ -235,7 +235,7 @@ def test_an_encoder_that_gives_no_token_vectors_cannot_teach(tiny, model):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         ({"width": 0}, "`width` must be at least 1, got 0"),
         ({"vector_rate": 0}, "`vector_rate` must be above 0"),
@@ -243,6 +243,6 @@ def test_an_encoder_that_gives_no_token_vectors_cannot_teach(tiny, model):
         ({"dropout": 1.0}, r"`dropout` must be at least 0 and below 1, got 1.0"),
     ],
 )
-def test_settings_out_of_range_are_refused(wrong, told):
-    with pytest.raises(InputError, match=told):
+def test_settings_out_of_range_are_refused(wrong, message):
+    with pytest.raises(InputError, match=message):
         DistillationSettings(**wrong)

@@ -165,7 +165,7 @@ def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, 
     assert reports == straight
 
 
-def test_a_state_that_has_seen_all_epochs_is_not_changed(tiny, corpus):
+def test_a_state_after_all_epochs_is_not_changed(tiny, corpus):
     settings = EntitySettings(**QUICK)
     state = trained(tiny, corpus, settings)
     before = weights_of(state)
@@ -315,7 +315,7 @@ def test_gates_that_select_are_not_reported(selected):
 @pytest.mark.parametrize(
     ("prior", "words"), [(0.0, "closed nearly everywhere"), (1.0, "open on most words")]
 )
-def test_a_collapse_is_seen_while_training(tiny, prior, words):
+def test_a_collapse_is_reported_while_training(tiny, prior, words):
     _, corpus = toy(lambda labels, rng: np.full(len(labels), prior))
     reports = []
     trained(tiny, corpus, EntitySettings(**TOY, epochs=15), after_epoch=reports.append)

@@ -10,7 +10,7 @@ from thresher.gates.selector import PARAMETER_RANGES
 
 @pytest.mark.parametrize("form", sorted(PARAMETER_RANGES))
 @pytest.mark.parametrize("gates_at", GatePosition)
-def test_every_form_and_place_of_gates_can_be_chosen(form, gates_at):
+def test_every_form_and_position_of_gates_can_be_chosen(form, gates_at):
     settings = EntitySettings(form=form, gates_at=gates_at, target_rate=0.15)
     assert (settings.form, settings.gates_at) == (form, gates_at)
 
