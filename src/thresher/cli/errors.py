@@ -33,8 +33,15 @@ def with_flags(message: str, flags: dict[str, str]) -> str:
 
     >>> with_flags("`target_rate` must be below 1", {"target_rate": "--target-rate"})
     "--target-rate must be below 1"
+    >>> with_flags("try `margin=2`", {"margin": "--margin"})
+    "try --margin 2"
     """
-    return re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[0]), message)
+
+    def flag_for(argument: re.Match[str]) -> str:
+        name, _, value = argument[1].partition("=")
+        return f"{flags[name]} {value}".strip() if name in flags else argument[0]
+
+    return re.sub(r"`([^`]+)`", flag_for, message)
 
 
 def use_flags_of(command: Any, arguments: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import thresher
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
 from thresher.cli.option_groups import OptionGroup, argument, flag, option
 from thresher.gates.choices import GateForm, GatePosition
@@ -135,6 +136,34 @@ class TextOptions(OptionGroup):
         return thresher.read_texts(
             self.sources, format=self.format_, field=self.field, on_problem=problems
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinderOptions(OptionGroup):
+    """Which finder to load, and how to use it."""
+
+    model: Model = None
+    threshold: Threshold = None
+    exact: Exact = False
+
+    def choice(self, device: str | None, selector: int | None = None) -> FinderChoice:
+        """Return the choice of a finder, which can be loaded here or in other processes."""
+        return FinderChoice(self.model, device, selector, self.exact)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(OptionGroup):
+    """Where to compute, and what to show."""
+
+    device: Device = None
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonRunOptions(RunOptions):
+    """Where to compute, and what to print."""
+
+    as_json: Json = False
 
 
 @dataclass(frozen=True, kw_only=True)

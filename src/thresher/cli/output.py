@@ -13,6 +13,7 @@ from rich.table import Table
 
 from thresher.atomic_files import open_atomic
 from thresher.cli.option_groups import option
+from thresher.cli.options import JsonRunOptions
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.text.sources import find_sources
 
@@ -87,15 +88,23 @@ def metrics_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
 def print_summary(
     summary: dict[str, Any],
     sentence: Callable[[dict[str, Any]], str],
-    *,
-    as_json: bool,
-    quiet: bool,
+    run: JsonRunOptions,
 ) -> None:
     """Print a summary as JSON, or as the line that `sentence` makes of it."""
-    if as_json:
+    if run.as_json:
         print_line(json.dumps(summary, ensure_ascii=False))
-    elif not quiet:
+    elif not run.quiet:
         print_line(sentence(summary))
+
+
+def print_results(results: dict[str, Any], heading: str, table: Table, run: JsonRunOptions) -> None:
+    """Print the results of an evaluation as JSON, or as a table under a line of text."""
+    if run.as_json:
+        print_line(json.dumps(results, ensure_ascii=False))
+        return
+    if not run.quiet:
+        print_line(heading)
+    print_line(render(table))
 
 
 def _writer(stream: IO[bytes]) -> Write:

@@ -10,11 +10,9 @@ from thresher.cli.errors import Problems
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import OptionGroup, argument, with_option_groups
 from thresher.cli.options import (
-    Device,
     Epochs,
-    Json,
+    JsonRunOptions,
     NewModelOptions,
-    Quiet,
     Seed,
     TextOptions,
 )
@@ -43,9 +41,7 @@ def distill(
     texts: TextOptions,
     new_model: NewModelOptions,
     training: DistillationOptions,
-    device: Device = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    run: JsonRunOptions,
 ) -> None:
     """Train a fast model without a transformer to find what another model finds.
 
@@ -60,12 +56,12 @@ def distill(
     new_model.check()
     problems = Problems()
     documents = texts.read(problems)
-    teacher = load_finder(FinderChoice(Path(model), device), quiet=quiet)
+    teacher = load_finder(FinderChoice(Path(model), run.device), quiet=run.quiet)
     from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
     from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 
     settings = DistillationSettings(**training.given())
-    with progress_bars(quiet=quiet) as progress:
+    with progress_bars(quiet=run.quiet) as progress:
         sentences = list(sentences_of(progress.track(documents, "text")))
         report = distill_with_report(teacher, sentences, settings=settings, progress=progress)
         report.student.save(new_model.output)
@@ -80,7 +76,7 @@ def distill(
         "bytes": sum(file.stat().st_size for file in new_model.output.iterdir()),
         "warnings": progress.notes,
     }
-    print_summary(summary, _summary_line, as_json=as_json, quiet=quiet)
+    print_summary(summary, _summary_line, run)
     problems.exit_if_any()
 
 

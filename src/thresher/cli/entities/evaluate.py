@@ -1,14 +1,12 @@
 """thresher eval: measure how well a model finds annotated entities."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated
 
-from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.models import load_finder
-from thresher.cli.option_groups import argument, option
-from thresher.cli.options import Device, Exact, Json, Model, Quiet, Threshold
-from thresher.cli.output import metrics_table, plural, print_line, render
+from thresher.cli.option_groups import argument, option, with_option_groups
+from thresher.cli.options import FinderOptions, JsonRunOptions
+from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
 from thresher.text.choices import GoldFormat
 
@@ -28,15 +26,12 @@ From = Annotated[
 _CASINGS = {"as given": False, "lower-cased": True}
 
 
+@with_option_groups
 def evaluate(
     gold: GoldFiles,
+    finder_options: FinderOptions,
+    run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
-    model: Model = None,
-    threshold: Threshold = None,
-    device: Device = None,
-    exact: Exact = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 
@@ -51,10 +46,11 @@ def evaluate(
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
     texts = GoldTexts.read(gold, format=format_)
-    finder = load_finder(FinderChoice(model, device, exact=exact), quiet=quiet)
+    finder = load_finder(finder_options.choice(run.device), quiet=run.quiet)
+    threshold = finder_options.threshold
     threshold = finder.threshold if threshold is None else threshold
     counts = texts.counts()
-    with progress_bars(quiet=quiet) as progress:
+    with progress_bars(quiet=run.quiet) as progress:
         evaluations = {
             name: evaluate_finder(
                 finder,
@@ -65,15 +61,15 @@ def evaluate(
             )
             for name, lower_case in _CASINGS.items()
         }
-    if as_json:
-        about = {"gold": gold, "model": str(model) if model else None, "threshold": threshold}
-        figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
-        print_line(json.dumps(about | counts | figures))
-    else:
-        if not quiet:
-            print_line(_amounts(counts, threshold))
-        columns = {name: each.figures() for name, each in evaluations.items()}
-        print_line(render(metrics_table(columns)))
+    model = finder_options.model
+    about = {"gold": gold, "model": str(model) if model else None, "threshold": threshold}
+    figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
+    print_results(
+        about | counts | figures,
+        _amounts(counts, threshold),
+        metrics_table({name: each.figures() for name, each in evaluations.items()}),
+        run,
+    )
 
 
 def _amounts(counts: Mapping[str, int], threshold: float) -> str:

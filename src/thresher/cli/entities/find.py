@@ -6,13 +6,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import Device, Exact, Model, Quiet, TextOptions, Threshold
+from thresher.cli.options import FinderOptions, RunOptions, TextOptions
 from thresher.cli.output import check_not_a_source, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
@@ -87,16 +86,13 @@ EngineName = Annotated[
 @with_option_groups
 def find(
     texts: TextOptions,
+    finder: FinderOptions,
+    run: RunOptions,
     to: To = None,
     output: Output = None,
-    model: Model = None,
-    threshold: Threshold = None,
     selector: Selector = None,
-    device: Device = None,
-    exact: Exact = False,
     workers: Workers = None,
     engine: EngineName = None,
-    quiet: Quiet = False,
 ) -> None:
     """Find the entities of texts.
 
@@ -109,10 +105,16 @@ def find(
     Files of any size are processed piece by piece. Lines that cannot be read are
     reported with their number and skipped; the exit status is then 1.
     """
-    choice = FinderChoice(model, device, selector, exact)
+    choice = finder.choice(run.device, selector)
     if engine is not None:
         return find_in_bulk(
-            texts, output, model=choice, to=to, threshold=threshold, workers=workers, quiet=quiet
+            texts,
+            output,
+            finder=choice,
+            to=to,
+            threshold=finder.threshold,
+            workers=workers,
+            quiet=run.quiet,
         )
     path = None if output is None else Path(output)
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
@@ -127,13 +129,13 @@ def find(
     on_terminal = path is None and sys.stdout.isatty()
     with (
         rare_garbage_collection(),
-        open_finders(choice, workers=workers, quiet=quiet) as finders,
-        progress_bars(quiet=quiet or on_terminal) as progress,
+        open_finders(choice, workers=workers, quiet=run.quiet) as finders,
+        progress_bars(quiet=run.quiet or on_terminal) as progress,
         open_output(path) as write,
     ):
-        run = Find(finders, progress.track(documents, "finding"), threshold)
-        for piece in run.write(output_format):
+        found = Find(finders, progress.track(documents, "finding"), finder.threshold)
+        for piece in found.write(output_format):
             write(piece)
     if path is not None:
-        print_remark(f"{run.entities:,} entities in {path}", quiet=quiet)
+        print_remark(f"{found.entities:,} entities in {path}", quiet=run.quiet)
     problems.exit_if_any()

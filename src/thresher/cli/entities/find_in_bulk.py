@@ -23,7 +23,7 @@ def find_in_bulk(
     texts: TextOptions,
     output: str | None,
     *,
-    model: FinderChoice,
+    finder: FinderChoice,
     to: str | None,
     threshold: float | None,
     workers: int | None,
@@ -48,7 +48,7 @@ def find_in_bulk(
     if not blocks:
         raise InputError(f"no text in {texts.sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
-    run = BulkRun(folder, model.with_absolute_folder(), texts.field, threshold, form)
+    run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form)
     problems = Problems()
     todo = run.start(blocks)
     failed = 0

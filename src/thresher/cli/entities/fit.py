@@ -20,7 +20,7 @@ from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prio
 from thresher.cli.entities.fit_summary import summary_line, summary_of
 from thresher.cli.errors import Problems
 from thresher.cli.option_groups import with_option_groups
-from thresher.cli.options import Device, Json, Quiet, ResumableModelOptions, TextOptions
+from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
 from thresher.progress import SilentProgress
@@ -41,9 +41,7 @@ def fit(
     variants: VariantOptions,
     selectors: SelectorOptions,
     encoder_training: EncoderTrainingOptions,
-    device: Device = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    run: JsonRunOptions,
 ) -> None:
     """Train a model that finds entities, on raw text without labels.
 
@@ -69,11 +67,11 @@ def fit(
         EncoderChoice(encoder, encoder_training, model, settings.seed),
         settings,
         prior,
-        device=device,
-        quiet=quiet,
+        device=run.device,
+        quiet=run.quiet,
     )
     if summary is not None:
-        print_summary(summary, summary_line, as_json=as_json, quiet=quiet)
+        print_summary(summary, summary_line, run)
         problems.exit_if_any()
 
 

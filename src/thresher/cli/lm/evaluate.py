@@ -1,30 +1,23 @@
 """thresher lm eval: evaluate a language model."""
 
-import json
-from typing import TYPE_CHECKING
-
 import thresher
 from thresher.cli.errors import Problems
 from thresher.cli.lm.figures import figures_as_json, figures_as_table
-from thresher.cli.lm.inputs import joined, load_model
+from thresher.cli.lm.inputs import join_documents, load_model
 from thresher.cli.lm.options import ModelFolder, TestSources
-from thresher.cli.options import Device, Field, Format, Json, Quiet
-from thresher.cli.output import print_line, render
+from thresher.cli.option_groups import with_option_groups
+from thresher.cli.options import Field, Format, JsonRunOptions
+from thresher.cli.output import print_results
 from thresher.errors import InputError
 
-if TYPE_CHECKING:
-    from thresher.lm.reports.evaluation import Evaluation
-    from thresher.lm.trained_model import TrainedLanguageModel
 
-
+@with_option_groups
 def evaluate(
     model: ModelFolder,
+    run: JsonRunOptions,
     sources: TestSources = None,
     format_: Format = None,
     field: Field = "text",
-    device: Device = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Evaluate a language model: loss, perplexity, accuracy, loss by frequency.
 
@@ -38,35 +31,19 @@ def evaluate(
     """
     if format_ is not None and not sources:
         raise InputError("`format` is the format of `sources`; give at least one source")
+    from thresher.lm.reports.text_evaluation import evaluate_text  # noqa: PLC0415 (torch)
+
     problems = Problems()
-    trained = load_model(model, device=device)
+    trained = load_model(model, device=run.device)
     evaluation = trained.test
     if sources:
         texts = thresher.read_texts(sources, format=format_, field=field, on_problem=problems)
-        evaluation = _evaluate(trained, joined(texts))
-    if as_json:
-        about = {"model": str(model), "text": sources}
-        print_line(json.dumps(about | figures_as_json(trained, evaluation)))
-    else:
-        if not quiet:
-            print_line(f"{int(evaluation.tokens.count.sum()):,} tokens predicted")
-        print_line(render(figures_as_table(trained, evaluation)))
-    problems.exit_if_any()
-
-
-def _evaluate(trained: "TrainedLanguageModel", text: str) -> "Evaluation":
-    import torch  # noqa: PLC0415 (slow to import)
-
-    from thresher.lm.reports.evaluation import evaluate as evaluated  # noqa: PLC0415
-    from thresher.lm.training.fit import predicted_bytes  # noqa: PLC0415
-
-    ids = torch.from_numpy(trained.tokenizer.encode(text))
-    bytes_read = predicted_bytes(trained.tokenizer, ids, text) if trained.task.causal else None
-    return evaluated(
-        trained.model,
-        trained.task,
-        ids,
-        batch=trained.settings.batch,
-        temperature=trained.temperature,
-        byte_count=bytes_read,
+        evaluation = evaluate_text(trained, join_documents(texts))
+    about = {"model": str(model), "text": sources}
+    print_results(
+        about | figures_as_json(trained, evaluation),
+        f"{int(evaluation.tokens.count.sum()):,} tokens predicted",
+        figures_as_table(trained, evaluation),
+        run,
     )
+    problems.exit_if_any()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from thresher.text.corpus import Document
 
 
-def joined(documents: Iterable["Document"]) -> str:
+def join_documents(documents: Iterable["Document"]) -> str:
     """Return one text: the blocks of each file unchanged, with a line end between documents.
 
     Half a surrogate pair, which JSON can contain, is replaced by a question mark.

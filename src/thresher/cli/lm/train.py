@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.cli.errors import Problems
 from thresher.cli.lm.figures import figures_as_json
-from thresher.cli.lm.inputs import chosen_device, joined
+from thresher.cli.lm.inputs import chosen_device, join_documents
 from thresher.cli.lm.options import (
     LanguageModelTrainingOptions,
     NoEmbeddingDecay,
@@ -16,7 +16,7 @@ from thresher.cli.lm.options import (
 )
 from thresher.cli.lm.progress import training_bar
 from thresher.cli.option_groups import with_option_groups
-from thresher.cli.options import Device, Json, Quiet, ResumableModelOptions, TextOptions
+from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
 from thresher.errors import TrainingError
@@ -36,11 +36,9 @@ def train(
     shape: ShapeOptions,
     output_layer: OutputLayerOptions,
     training: LanguageModelTrainingOptions,
+    run: JsonRunOptions,
     no_embedding_decay: NoEmbeddingDecay = False,
     tensorboard: TensorBoard = None,
-    device: Device = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
 ) -> None:
     """Train a language model on raw text.
 
@@ -68,13 +66,13 @@ def train(
         "settings": LanguageModelSettings(
             decay_embeddings=not no_embedding_decay, **training.given()
         ),
-        "device": chosen_device(device),
+        "device": chosen_device(run.device),
         "tensorboard": tensorboard,
     }
-    with progress_bars(quiet=quiet) as progress:
-        text = joined(progress.track(documents, "text"))
-    trained = _train(text, model, arguments, quiet=quiet)
-    print_summary(_summary(model.output, trained), _summary_line, as_json=as_json, quiet=quiet)
+    with progress_bars(quiet=run.quiet) as progress:
+        text = join_documents(progress.track(documents, "text"))
+    trained = _train(text, model, arguments, quiet=run.quiet)
+    print_summary(_summary(model.output, trained), _summary_line, run)
     problems.exit_if_any()
 
 

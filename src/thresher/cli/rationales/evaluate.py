@@ -1,6 +1,5 @@
 """thresher rationale eval: measure how faithful rationales are."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -8,8 +7,8 @@ from typing import TYPE_CHECKING
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
 from thresher.cli.option_groups import with_option_groups
-from thresher.cli.options import Device, Json, Quiet
-from thresher.cli.output import metrics_table, print_line, render
+from thresher.cli.options import JsonRunOptions
+from thresher.cli.output import metrics_table, print_results
 from thresher.cli.progress import progress_bars
 from thresher.cli.rationales.options import (
     GoldField,
@@ -39,12 +38,10 @@ _GOLD = "rationale"  # the default field of gold rationales
 def evaluate(
     texts: LabelledTextOptions,
     model: ModelFolder,
+    run: JsonRunOptions,
     label_field: LabelField = "label",
     gold_field: GoldField = None,
     threshold: Threshold = None,
-    device: Device = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Evaluate rationales on labelled texts, next to random words and gradients.
 
@@ -61,25 +58,25 @@ def evaluate(
     labelled = list(texts.read(problems, label=label_field, gold=gold_field or _GOLD))
     if gold_field is not None and all(each.gold is None for each in labelled):
         raise InputError(f"no record has a gold rationale in the field {gold_field!r}")
-    finder = load_rationales(model, device=device, quiet=quiet)
+    finder = load_rationales(model, device=run.device, quiet=run.quiet)
     from thresher.rationales.evaluation import evaluate_rationales  # noqa: PLC0415 (torch)
 
-    with progress_bars(quiet=quiet) as progress:
+    with progress_bars(quiet=run.quiet) as progress:
         evaluation = evaluate_rationales(
             finder, labelled, threshold=threshold, on_problem=problems, progress=progress
         )
     figures, counts = evaluation.faithfulness, evaluation.gold_words
-    if as_json:
-        about = {"model": str(model), "labels": list(finder.labels)}
-        print_line(json.dumps(about | _as_json(figures, counts), ensure_ascii=False))
-    else:
-        if not quiet:
-            print_line(_about(figures["rationale"], counts))
-        print_line(render(metrics_table(_columns(figures))))
+    about = {"model": str(model), "labels": list(finder.labels)}
+    print_results(
+        about | _as_json(figures, counts),
+        _heading(figures["rationale"], counts),
+        metrics_table(_columns(figures)),
+        run,
+    )
     problems.exit_if_any()
 
 
-def _about(figures: "Faithfulness", counts: "Counts | None") -> str:
+def _heading(figures: "Faithfulness", counts: "Counts | None") -> str:
     line = f"{figures.texts:,} texts; {figures.selected:.1%} of words selected"
     if figures.empty:
         line += f", {figures.empty:.1%} of texts with none"

@@ -8,7 +8,7 @@ from typing import Annotated
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import Device, Quiet
+from thresher.cli.options import RunOptions
 from thresher.cli.output import OutputFile, check_not_a_source, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
@@ -39,11 +39,10 @@ To = Annotated[
 def find(
     texts: LabelledTextOptions,
     model: ModelFolder,
+    run: RunOptions,
     to: To = None,
     output: OutputFile = None,
     threshold: Threshold = None,
-    device: Device = None,
-    quiet: Quiet = False,
 ) -> None:
     """Label texts and mark the words that decide.
 
@@ -58,12 +57,12 @@ def find(
     problems = Problems()
     documents = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
-    finder = load_rationales(model, device=device, quiet=quiet)
+    finder = load_rationales(model, device=run.device, quiet=run.quiet)
     on_terminal = output is None and sys.stdout.isatty()
-    with progress_bars(quiet=quiet or on_terminal) as progress, open_output(output) as write:
-        run = Explain(finder, progress.track(documents, "finding"), threshold)
-        for piece in run.write(to or default_format(output, _FORMAT_OF_SUFFIX)):
+    with progress_bars(quiet=run.quiet or on_terminal) as progress, open_output(output) as write:
+        explain = Explain(finder, progress.track(documents, "finding"), threshold)
+        for piece in explain.write(to or default_format(output, _FORMAT_OF_SUFFIX)):
             write(piece)
     if output is not None:
-        print_remark(f"{run.texts:,} texts in {output}", quiet=quiet)
+        print_remark(f"{explain.texts:,} texts in {output}", quiet=run.quiet)
     problems.exit_if_any()

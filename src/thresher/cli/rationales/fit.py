@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_encoder
 from thresher.cli.option_groups import with_option_groups
-from thresher.cli.options import Device, EncoderName, Json, NewModelOptions, Quiet
+from thresher.cli.options import EncoderName, JsonRunOptions, NewModelOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
 from thresher.cli.rationales.options import (
@@ -30,11 +30,9 @@ def fit(
     classifier: ClassifierOptions,
     loss: LossOptions,
     gates: GateTrainingOptions,
+    run: JsonRunOptions,
     label_field: LabelField = "label",
     encoder: EncoderName = None,
-    device: Device = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
 ) -> None:
     """Train a classifier of texts, and gates that select the words it needs.
 
@@ -58,8 +56,8 @@ def fit(
     )
     if explained is not None and encoder is None:
         encoder = explained.encoder
-    loaded_encoder = load_encoder(encoder, device=device, quiet=quiet)
-    with progress_bars(quiet=quiet) as progress:
+    loaded_encoder = load_encoder(encoder, device=run.device, quiet=run.quiet)
+    with progress_bars(quiet=run.quiet) as progress:
         finder = RationaleFinder.fit(
             [each.text for each in labelled],
             [each.label or "" for each in labelled],
@@ -71,7 +69,7 @@ def fit(
             progress=progress,
         )
         finder.save(model.output)
-    print_summary(_summary(model.output, finder), _summary_line, as_json=as_json, quiet=quiet)
+    print_summary(_summary(model.output, finder), _summary_line, run)
     problems.exit_if_any()
 
 
