@@ -10,11 +10,10 @@ import pytest
 
 import thresher
 from thresher.cli.entities.find import OutputFormat
-from thresher.entities.choices import PriorName, WordFeature
-from thresher.entities.priors.prior_knowledge import PRIORS
-from thresher.entities.priors.word_priors import FEATURES
-from thresher.gates.choices import GateForm
-from thresher.gates.selector import PARAMETER_RANGES
+from thresher.gates.choices import GateForm, GatePosition, GateUnit, SelectorRelation
+from thresher.gates.variants import DualModels
+from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
+from thresher.rationales.settings import RationaleSettings
 from thresher.text.choices import GoldFormat, TextFormat
 from thresher.text.corpus import _READERS as READERS
 from thresher.text.formats.annotation_tools import TOOLS
@@ -115,9 +114,26 @@ def test_choices_are_those_of_the_library():
     assert set(TextFormat) == set(READERS)
     assert set(GoldFormat) == {"conll", *TOOLS}
     assert set(OutputFormat) >= set(TOOLS)
-    assert tuple(PriorName) == PRIORS
-    assert tuple(WordFeature) == FEATURES
-    assert set(GateForm) == set(PARAMETER_RANGES)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "choices"),
+    [
+        (thresher.EntitySettings, "form", GateForm),
+        (thresher.EntitySettings, "gates_at", GatePosition),
+        (thresher.EntitySettings, "unit", GateUnit),
+        (DualModels, "relation", SelectorRelation),
+        (RationaleSettings, "form", GateForm),
+        (RationaleSettings, "mode", RationaleMode),
+        (RationaleSettings, "estimator", GradientEstimator),
+        (RationaleSettings, "baseline", Baseline),
+    ],
+)
+def test_settings_accept_each_choice_and_no_other(settings, name, choices):
+    for choice in choices:
+        assert getattr(settings(**{name: choice}), name) == choice
+    with pytest.raises(thresher.InputError, match=f"unknown `{name}` 'x'; choose from"):
+        settings(**{name: "x"})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""--exact: what it reads with is never in eight bits."""
+"""--exact: the encoder is never used in int8."""
 
 import pytest
 
@@ -12,11 +12,11 @@ COMMANDS = {
 
 
 @pytest.fixture
-def quickened(monkeypatch):
-    """The encoders that were made faster, if the processor allowed it."""
+def encoders_in_int8(monkeypatch):
+    """Collect the encoders that would be converted to int8 on a CPU that supports it."""
     made = []
     monkeypatch.setattr(
-        finder_module, "_faster", lambda encoder, ranges: made.append(encoder) or encoder
+        finder_module, "_in_int8", lambda encoder, ranges: made.append(encoder) or encoder
     )
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # which `serve` may set
@@ -24,11 +24,11 @@ def quickened(monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_exact_reads_in_single_precision(run, model, tmp_path, quickened, command):
+def test_exact_computes_in_single_precision(run, model, tmp_path, encoders_in_int8, command):
     gold = tmp_path / "gold.conll"
     gold.write_text("Magda\tB-PER\nleft\tO\n", encoding="utf-8")
     arguments = [each.format(gold=gold, model=model) for each in COMMANDS[command]]
     assert run(command, *arguments, "--exact").status == 0
-    assert not quickened
+    assert not encoders_in_int8
     assert run(command, *arguments).status == 0
-    assert len(quickened) == 1
+    assert len(encoders_in_int8) == 1
