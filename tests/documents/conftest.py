@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from thresher import EntityFinder
 from thresher.cli import main
+from thresher.encoders.loading import DEFAULT_ENCODER, load_encoder
 from thresher.encoders.training import SIZES, Size
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
@@ -56,8 +57,9 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     """The working folder of a reader."""
     story = (ROOT / "examples" / "harbour.txt").read_text(encoding="utf-8")
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
-    for place in ("thresher.entities.finder", "thresher.encoders.loading"):
-        monkeypatch.setattr(f"{place}.load_encoder", load_once)
+    load_or_default = _load_folders_or_default(load_encoder, default=load_once)
+    for module in ("thresher.entities.finder", "thresher.encoders.loading"):
+        monkeypatch.setattr(f"{module}.load_encoder", load_or_default)
     monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)
     monkeypatch.setattr("thresher.entities.training.student._MIN_STEPS", 2)
     monkeypatch.setattr(type(load_once()), "token_vectors", lambda self: self._embeddings)
@@ -83,6 +85,18 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     labelled = "".join(to_label_studio([(story, spans, None)]))
     Path("exported.json").write_text(labelled, encoding="utf-8")
     return tmp_path
+
+
+def _load_folders_or_default(load: Callable, *, default: Callable) -> Callable:
+    """Return a `load_encoder` that loads folders as usual and any other name as the default."""
+
+    def load_encoder(name: str = DEFAULT_ENCODER, *, near: Path | None = None, **options):
+        folders = [Path(name)] if near is None else [Path(name), near / Path(name).name]
+        if any(folder.is_dir() for folder in folders):
+            return load(name, near=near, **options)
+        return default(name, **options)
+
+    return load_encoder
 
 
 @pytest.fixture
