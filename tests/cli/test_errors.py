@@ -12,6 +12,10 @@ def test_known_arguments_become_flags_and_others_stay():
     flags = {"target_rate": "--target-rate", "sources": "SOURCES"}
     message = "`target_rate` of `sources` must be below `cutoff`"
     assert with_flags(message, flags) == "--target-rate of SOURCES must be below `cutoff`"
+    assert with_flags("try `target_rate=0.1`", flags) == "try --target-rate 0.1"
+    assert with_flags("choose untied weights (`tied=False`)", flags) == (
+        "choose untied weights (--untied)"
+    )
 
 
 @pytest.fixture

@@ -19,6 +19,12 @@ FAILED, MISTYPED, STOPPED, PIPE_CLOSED = 1, 2, 130, 141  # the last two are 128 
 # exception for a mistyped command in both.
 UsageError = cast(type[typer.BadParameter], typer.BadParameter.__mro__[1])
 
+# Flags that switch off a Python argument.
+_NEGATIVE_FLAGS = {
+    "tied=False": "--untied",
+    "decay_embeddings=False": "--no-embedding-decay",
+    "head_start=False": "--from-scratch",
+}
 _flags: ContextVar[dict[str, str]] = ContextVar("_flags")
 
 
@@ -38,6 +44,8 @@ def with_flags(message: str, flags: dict[str, str]) -> str:
     """
 
     def flag_for(argument: re.Match[str]) -> str:
+        if argument[1] in _NEGATIVE_FLAGS:
+            return _NEGATIVE_FLAGS[argument[1]]
         name, _, value = argument[1].partition("=")
         return f"{flags[name]} {value}".strip() if name in flags else argument[0]
 
