@@ -23,7 +23,7 @@ FORBIDDEN = {
 # Modules beside the rooms that every room may use.
 GROUND = {
     *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
-    *("lazy_exports", "model_folder", "progress", "validation"),
+    *("lazy_exports", "model_folder", "moved_modules", "progress", "validation"),
     "work_folder",
 }
 

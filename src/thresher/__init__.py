@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from thresher import moved_modules
 from thresher.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -35,3 +36,4 @@ __getattr__, __dir__ = lazy_exports(
     },
     renamed={"Beliefs": "PriorKnowledge", "Settings": "EntitySettings"},
 )
+moved_modules.install()
