@@ -57,7 +57,7 @@ def test_a_saved_language_model_has_the_same_weights_and_tokens(models, name):
     answers = ANSWERS[name]
     assert saved.test.loss == pytest.approx(answers["test_loss"], abs=2e-6)
     assert saved.best_step == answers["best_step"]
-    assert saved.tokens.vocabulary == answers["vocabulary"]
-    assert saved.tokens.encode(TEXT[:60]).tolist() == answers["ids"]
+    assert saved.tokenizer.vocabulary == answers["vocabulary"]
+    assert saved.tokenizer.encode(TEXT[:60]).tolist() == answers["ids"]
     total = sum(float(weight.detach().double().sum()) for weight in saved.model.parameters())
     assert total == pytest.approx(answers["parameter_sum"], abs=2e-5)
