@@ -45,23 +45,23 @@ class Find:
     def jsonl(self) -> Iterator[str]:
         """Yield a JSON line for each document: its source, text and spans."""
         for document, spans in self.spans():
-            yield to_jsonl(document.text, spans, about=_place(document))
+            yield to_jsonl(document.text, spans, about=_origin(document))
 
     def prodigy(self) -> Iterator[str]:
         """Yield a Prodigy task for each document."""
         for document, spans in self.spans():
             split = document.segmented()
-            yield to_prodigy(document.text, spans, sentences=split, about=_place(document))
+            yield to_prodigy(document.text, spans, sentences=split, about=_origin(document))
 
     def doccano(self) -> Iterator[str]:
         """Yield a Doccano example for each document."""
         for document, spans in self.spans():
-            yield to_doccano(document.text, spans, about=_place(document))
+            yield to_doccano(document.text, spans, about=_origin(document))
 
     def label_studio(self) -> Iterator[str]:
         """Yield the pieces of one JSON array of Label Studio tasks."""
         return to_label_studio(
-            (document.text, spans, _place(document)) for document, spans in self.spans()
+            (document.text, spans, _origin(document)) for document, spans in self.spans()
         )
 
     def html(self) -> Iterator[str]:
@@ -114,5 +114,5 @@ def _with_headings(found: Iterable[DocumentSpans]) -> Iterator[HtmlDocument]:
             yield document.text, spans, display_name(source)
 
 
-def _place(document: Document) -> JsonObject:
+def _origin(document: Document) -> JsonObject:
     return {"source": document.source, "line": document.number, "offset": document.offset}

@@ -51,14 +51,14 @@ class Explain:
     def jsonl(self) -> Iterator[str]:
         """Yield a JSON line for each text: its source, label, text and spans."""
         for document, found in self.explained():
-            place = {
+            about = {
                 "source": document.source,
                 "line": document.number,
                 "label": found.label,
                 "probability": round(found.probability, 6),
                 "from_rationale": round(found.from_rationale, 6),
             }
-            yield to_jsonl(document.text, found.spans, about=place)
+            yield to_jsonl(document.text, found.spans, about=about)
 
     def html(self) -> Iterator[str]:
         """Yield the pieces of one HTML page, each text with its label as heading."""
