@@ -154,7 +154,8 @@ def _noise(
 
 
 def code_version() -> str:
-    """Return a digest of the code of rationales and of this benchmark."""
-    folders = (ROOT / "src" / "thresher" / "rationales", ROOT / "benchmarks" / "rationales")
+    """Return a digest of the code of gates, of rationales and of this benchmark."""
+    source = ROOT / "src" / "thresher"
+    folders = (source / "gates", source / "rationales", ROOT / "benchmarks" / "rationales")
     paths = sorted(path for folder in folders for path in folder.glob("*.py"))
     return digest(path for path in paths if path.name != "section.py")
