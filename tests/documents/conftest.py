@@ -1,4 +1,4 @@
-"""A folder with every file that the documents speak of, and commands run within the process."""
+"""A folder with every file that the documents use, and a function that runs their commands."""
 
 import io
 import json
@@ -27,7 +27,7 @@ from thresher.web.models import ServedModels
 
 ROOT = Path(__file__).parents[2]
 
-# What a command is given besides, so that it does the same in seconds.
+# Options added to slow commands, so that they take seconds.
 QUICK = {
     ("fit",): ["--epochs", "1", "--contrast", "0"],
     ("distill",): ["--epochs", "1"],
@@ -54,7 +54,7 @@ class Outcome:
 
 @pytest.fixture(autouse=True)
 def sandbox(tmp_path, monkeypatch, load_once) -> Path:
-    """The working folder of a reader."""
+    """A working folder with the files that the documents name, and quick training."""
     story = (ROOT / "examples" / "harbour.txt").read_text(encoding="utf-8")
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
     load_or_default = _load_folders_or_default(load_encoder, default=load_once)
@@ -101,15 +101,15 @@ def _load_folders_or_default(load: Callable, *, default: Callable) -> Callable:
 
 @pytest.fixture
 def run(capsys, monkeypatch) -> Callable[[str], Outcome]:
-    """Run a line as a shell would, as far as the documents go."""
+    """Return a function that runs a line like a shell, as far as the documents need it."""
 
     def run(line: str) -> Outcome:
         pieces = line.split(" | ")
-        given = _echoed(pieces.pop(0)) if pieces[0].startswith("echo ") and len(pieces) > 1 else ""
+        stdin = _echoed(pieces.pop(0)) if pieces[0].startswith("echo ") and len(pieces) > 1 else ""
         command, _, file = pieces.pop(0).partition(" > ")
         for name, value in re.findall(r"^([A-Z_]+)=(\S+) ", command):
             monkeypatch.setenv(name, value)
-        outcome = _outcome(re.sub(r"^[A-Z_]+=\S+ ", "", command), given, capsys, monkeypatch)
+        outcome = _outcome(re.sub(r"^[A-Z_]+=\S+ ", "", command), stdin, capsys, monkeypatch)
         if file:
             Path(file).write_text(outcome.out, encoding="utf-8")
             return Outcome(outcome.status, "", outcome.err)
@@ -123,27 +123,27 @@ def run(capsys, monkeypatch) -> Callable[[str], Outcome]:
     return run
 
 
-def _outcome(command: str, given: str, capsys, monkeypatch) -> Outcome:
+def _outcome(command: str, stdin: str, capsys, monkeypatch) -> Outcome:
     if command.startswith("echo "):
         return Outcome(0, _echoed(command), "")
     program, *arguments = shlex.split(command)
     if program == "curl":
-        return _asked(*arguments)
+        return _post(*arguments)
     if program == "python":
         return _script(arguments, capsys, monkeypatch)
-    assert program == "thresher", f"who runs {program}?"
-    arguments = [name for each in arguments for name in _meant(each)]
+    assert program == "thresher", f"unknown program {program}"
+    arguments = [name for each in arguments for name in _expanded(each)]
     if arguments[:2] == ["lm", "report"]:
         _other_models(arguments[2:])
     extra = QUICK.get(tuple(arguments[:2])) or QUICK.get(tuple(arguments[:1])) or []
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
     capsys.readouterr()
     status = main([*arguments, *extra])
     return Outcome(status, *capsys.readouterr())
 
 
-def _meant(word: str) -> list[str]:
-    """The files that a pattern stands for; any other word as it is."""
+def _expanded(word: str) -> list[str]:
+    """Return the files that match a pattern; any other word unchanged."""
     return sorted(map(str, Path().glob(word))) if "*" in word else [word]
 
 
@@ -151,11 +151,11 @@ def _echoed(command: str) -> str:
     return shlex.split(command)[1] + "\n"
 
 
-def _asked(address: str, option: str, body: str) -> Outcome:
+def _post(address: str, option: str, body: str) -> Outcome:
     assert option == "--json"
     client = TestClient(create_app(ServedModels({"english": EntityFinder.default()})))
-    answer = client.post(address.removeprefix("http://127.0.0.1:8000"), json=json.loads(body))
-    return Outcome(0 if answer.is_success else 1, answer.text, "")
+    response = client.post(address.removeprefix("http://127.0.0.1:8000"), json=json.loads(body))
+    return Outcome(0 if response.is_success else 1, response.text, "")
 
 
 def _script(arguments: list[str], capsys, monkeypatch) -> Outcome:
@@ -168,7 +168,7 @@ def _script(arguments: list[str], capsys, monkeypatch) -> Outcome:
 
 
 def _other_models(arguments: list[str]) -> None:
-    """Reports compare models of which the documents train one."""
+    """Copy a trained model to the other names in a report; the documents train only one."""
     names = arguments[: arguments.index("-o")]
     trained = next(Path(name) for name in names if Path(name).exists())
     for name in names:

@@ -1,4 +1,4 @@
-"""Every command in README and docs/ but the benchmarks runs, and prints what is shown."""
+"""Every command in README and docs/, except benchmarks, runs and prints what the page shows."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOT_RUN = ("pip ", "make ", "python -m benchmarks")
-LEARNED = ("fit", "lm", "rationale", "--model")  # print other figures after less learning
+TRAINED = ("fit", "lm", "rationale", "--model")  # their output differs after shorter training
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -22,7 +22,7 @@ class Command:
 
     @property
     def fails(self) -> bool:
-        """Whether the document shows a complaint."""
+        """Whether the document shows an error message."""
         return re.search(r"^thresher: (?!warning)", self.shown, re.MULTILINE) is not None
 
 
@@ -44,7 +44,7 @@ def without_comment(line: str) -> str:
 
 
 def masked(text: str) -> list[list[str]]:
-    """Words, line by line; figures, colours and the length of rules may change."""
+    """Return the words of each line; numbers, colours and lengths of rules may differ."""
     text = re.sub(r"\x1b\[[\d;]*m", "", text)
     text = re.sub(r"\d+(?:[.,]\d+)*", "0", text)
     return [re.sub("─+", "─", line).split() for line in text.splitlines() if line.strip()]
@@ -54,13 +54,13 @@ WITH_COMMANDS = [document for document in DOCUMENTS if any(commands(document))]
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda document: document.name)
-def test_every_command_does_what_the_document_says(document, run):
+def test_every_command_prints_what_the_document_shows(document, run):
     for command in commands(document):
         if command.line.startswith(NOT_RUN):
             continue
         outcome = run(command.line)
         assert (outcome.status != 0) == command.fails, (command.line, outcome.err)
-        if command.shown and not set(LEARNED) & set(command.line.split()):
+        if command.shown and not set(TRAINED) & set(command.line.split()):
             assert masked(outcome.err + outcome.out) == masked(command.shown), command.line
 
 
