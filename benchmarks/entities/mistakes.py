@@ -50,10 +50,11 @@ def main() -> None:
     finder = EntityFinder.default()
     generator = random.Random(0)
     lines = [
-        "# Real mistakes",
+        "# Examples of mistakes",
         "",
-        "Random mistakes of the built-in model on the first sentences of the tune splits, chosen",
-        "by `make mistakes`. The span in question is bold.",
+        f"Mistakes of the built-in English model in the first {_SENTENCES} sentences of each tune split.",
+        "`make mistakes` writes this page: up to ten random mistakes of each kind, with the number",
+        "of all mistakes of that kind in parentheses. The span found, or missed, is bold.",
     ]
     for data in read_gold(TUNE):
         by_kind = mistakes(finder, data.first(_SENTENCES))
