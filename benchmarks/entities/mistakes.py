@@ -52,7 +52,8 @@ def main() -> None:
     lines = [
         "# Examples of mistakes",
         "",
-        f"Mistakes of the built-in English model in the first {_SENTENCES} sentences of each tune split.",
+        "Mistakes of the built-in English model in the first "
+        f"{_SENTENCES} sentences of each tune split.",
         "`make mistakes` writes this page: up to ten random mistakes of each kind, with the number",
         "of all mistakes of that kind in parentheses. The span found, or missed, is bold.",
     ]
