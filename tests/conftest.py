@@ -1,4 +1,4 @@
-"""What the rooms' tests share."""
+"""Fixtures for the tests of all packages."""
 
 import functools
 import os
@@ -6,10 +6,10 @@ import os
 import pytest
 from hypothesis import settings
 
-# Kernels run on the CPU, in Triton's interpreter; it must be known before Triton is imported.
+# Run kernels on the CPU in Triton's interpreter; Triton reads this when it is imported.
 os.environ["TRITON_INTERPRET"] = "1"
 
-settings.register_profile("thresher", deadline=None)  # a busy machine is not a defect
+settings.register_profile("thresher", deadline=None)  # tests may be slow on a busy machine
 settings.load_profile("thresher")
 
 pytest_plugins = ["tests.tiny_encoder"]
@@ -17,8 +17,8 @@ pytest_plugins = ["tests.tiny_encoder"]
 
 @pytest.fixture(scope="session")
 def load_once():
-    """`load_encoder` for the default encoder whatever is asked for, each layer loaded once."""
-    # Imported here so that tests of the rooms before it need not wait for torch.
+    """A `load_encoder` that always returns the default encoder and loads each layer only once."""
+    # Imported here so that tests of packages without torch need not wait for torch.
     from thresher.encoders import load_encoder  # noqa: PLC0415
 
     at = functools.cache(lambda layer: load_encoder(layer=layer, device="cpu"))
@@ -33,10 +33,10 @@ def minilm(load_once):
 
 @pytest.fixture(scope="session")
 def new_bert(tmp_path_factory):
-    """A function of words: the folder of a random BERT that knows them, one token each.
+    """A function that saves an untrained BERT with the given words as tokens; returns its folder.
 
-    mask: whether it has a mask token   apart: embeddings as large as its layers expect, so that
-    words are told apart though it learned nothing
+    mask: whether it has a mask token
+    apart: use larger random embeddings, so that the hidden states of words differ
     """
     import torch  # noqa: PLC0415
     from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: PLC0415
@@ -75,7 +75,7 @@ def new_bert(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory):
-    """The folder of a finder without a transformer: random gates, and trust in capitals."""
+    """The folder of a finder without a transformer: random gates and a weight for capitals."""
     import torch  # noqa: PLC0415
     from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415
 

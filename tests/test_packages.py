@@ -1,4 +1,4 @@
-"""The house itself: what may import what, and what the world may rely on."""
+"""Which package may import which, and which names are public."""
 
 import ast
 import importlib
@@ -11,8 +11,9 @@ import thresher
 
 SOURCE = Path(thresher.__file__).parent
 
-# A room may import the rooms before it; `entities` reaches language models through `encoders`.
-ROOMS = "maths text lm encoders gates entities rationales bulk integrations web cli".split()
+# A package may import the packages before it.
+PACKAGES = "maths text lm encoders gates entities rationales bulk integrations web cli".split()
+# Exceptions: `entities`, for example, uses language models only through `encoders`.
 FORBIDDEN = {
     ("entities", "lm"),
     ("gates", "lm"),
@@ -20,8 +21,8 @@ FORBIDDEN = {
     ("text", "maths"),
     ("maths", "text"),
 }
-# Modules beside the rooms that every room may use.
-GROUND = {
+# Modules beside the packages, which every package may use.
+SHARED_MODULES = {
     *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
     *("lazy_exports", "model_folder", "moved_modules", "progress", "validation"),
     "work_folder",
@@ -39,36 +40,38 @@ def imported_modules(path: Path) -> set[str]:
     return names
 
 
-def modules_of(room: str) -> list[Path]:
-    return sorted((SOURCE / room).rglob("*.py"))
+def modules_of(package: str) -> list[Path]:
+    return sorted((SOURCE / package).rglob("*.py"))
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_earlier_rooms(room):
-    allowed = set(ROOMS[: ROOMS.index(room) + 1]) - {b for a, b in FORBIDDEN if a == room}
-    for path in modules_of(room):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_earlier_packages(package):
+    allowed = set(PACKAGES[: PACKAGES.index(package) + 1]) - {
+        b for a, b in FORBIDDEN if a == package
+    }
+    for path in modules_of(package):
         for name in imported_modules(path):
             parts = name.split(".")
-            if parts[0] == "thresher" and len(parts) > 1 and parts[1] not in GROUND:
+            if parts[0] == "thresher" and len(parts) > 1 and parts[1] not in SHARED_MODULES:
                 assert parts[1] in allowed, f"{path.relative_to(SOURCE)} imports {name}"
 
 
-def test_maths_imports_torch_alone():
+def test_maths_imports_only_torch():
     allowed = {"torch", "thresher", *sys.stdlib_module_names}
     for path in modules_of("maths"):
         roots = {name.split(".")[0] for name in imported_modules(path)}
         assert roots <= allowed, f"{path.name} imports {sorted(roots - allowed)}"
 
 
-def test_text_knows_no_torch():
+def test_text_does_not_import_torch():
     for path in modules_of("text"):
         roots = {name.split(".")[0] for name in imported_modules(path)}
         assert not roots & {"torch", "transformers"}, path.name
 
 
-def test_every_folder_is_a_known_room():
+def test_every_folder_is_a_known_package():
     folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
-    assert folders <= set(ROOMS)
+    assert folders <= set(PACKAGES)
 
 
 def test_public_names_are_these():
