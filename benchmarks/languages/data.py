@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from benchmarks.data import DATA, Gold
-from thresher.entities.priors.cldr import cldr_names
+from thresher.entities.priors.word_lists import cldr_names
 from thresher.entities.priors.word_statistics import PASSAGE
 from thresher.text.formats.conll import read_conll
 from thresher.text.sentences import segment

@@ -30,8 +30,7 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.fit import calibrate_selectors, with_min_steps
-from thresher.entities.training.fitted_model import build_model
+from thresher.entities.training.fit import build_model, calibrate_selectors, with_min_steps
 from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings

@@ -6,7 +6,7 @@ from transformers import BertConfig, BertModel
 
 from thresher.encoders.bert import Bert
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
-from thresher.encoders.int8_support import int8_supported
+from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.packing import encode_packed
 from thresher.encoders.padding import padded_batch
 

@@ -7,7 +7,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from transformers import AutoModel, RobertaConfig, RobertaModel
 
-from thresher.encoders.int8_support import int8_supported
+from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.protocol import WordEncoder, sentence_vectors, word_vectors
 from thresher.encoders.sentence_bert import MAX_TOKENS, SentenceBert
 

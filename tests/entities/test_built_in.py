@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from thresher import EntityFinder
-from thresher.encoders.int8_support import int8_supported
+from thresher.encoders.int8_linear import int8_supported
 from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, find_model_folder
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError

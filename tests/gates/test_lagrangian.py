@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from thresher.gates.lagrangian import TermWeight
+from thresher.gates.lagrangian import OpenRateLimits, TermWeight
 
 
 def test_a_fixed_weight_multiplies_and_stays():
@@ -76,3 +76,22 @@ def test_a_constraint_that_holds_anyway_costs_nothing_in_the_end():
         optimizer.step()
     assert held.weight == pytest.approx(1e-4)
     assert float(rate.detach()) == pytest.approx(0.2, abs=1e-3)
+
+
+LIMITS = OpenRateLimits(low=0.01, high=0.6)
+
+
+@pytest.mark.parametrize("selected", [0.0, 0.005])
+def test_gates_closed_nearly_everywhere_are_described(selected):
+    message = LIMITS.collapse(selected)
+    assert message == f"closed nearly everywhere ({selected:.1%} of words selected)"
+
+
+@pytest.mark.parametrize("selected", [0.61, 1.0])
+def test_gates_open_on_most_words_are_described(selected):
+    assert LIMITS.collapse(selected) == f"open on most words ({selected:.1%} of words selected)"
+
+
+@pytest.mark.parametrize("selected", [0.01, 0.2, 0.6])
+def test_gates_within_the_limits_have_not_collapsed(selected):
+    assert LIMITS.collapse(selected) is None

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.errors import InputError
-from thresher.text import sentence_store
-from thresher.text.sentence_store import SentenceStore
+from thresher.text import indexed_sentences
+from thresher.text.indexed_sentences import SentenceStore
 
 WORDS = st.text(st.characters(exclude_categories=[]), max_size=4)
 SENTENCES = st.lists(st.lists(WORDS, max_size=5), max_size=12)
@@ -22,7 +22,7 @@ def folder(tmp_path_factory):
 @given(SENTENCES, st.integers(1, 6))
 def test_reading_returns_what_was_written(folder, sentences, kept):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sentence_store, "_BUFFERED_WORDS", kept)
+        patch.setattr(indexed_sentences, "_BUFFERED_WORDS", kept)
         stored = SentenceStore.write(folder, iter(sentences))
     for each in (stored, SentenceStore.open(folder)):
         assert list(each) == sentences
@@ -46,7 +46,7 @@ def test_an_index_out_of_range_raises_index_error(tmp_path):
 
 
 def test_memory_use_does_not_grow_with_the_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(sentence_store, "_BUFFERED_WORDS", 1000)
+    monkeypatch.setattr(indexed_sentences, "_BUFFERED_WORDS", 1000)
 
     def most(count):
         tracemalloc.start()

@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeVar
 
 import typer
 
+import thresher
+from thresher.bulk.chunks import sentences_of
 from thresher.entities.choices import WordFeature
 from thresher.errors import InputError, did_you_mean
 from thresher.gates.choices import FilterKind
@@ -103,3 +105,11 @@ def _parse_choice(value: str, choices: type[Choice]) -> str:
     raise typer.BadParameter(
         f"{value!r} is not one of {', '.join(choices)}{did_you_mean(value, choices)}"
     )
+
+
+def word_list(path: str | None) -> frozenset[str]:
+    """Return every word of a file, case-folded; the empty set if `path` is None."""
+    if path is None:
+        return frozenset()
+    sentences = sentences_of(thresher.read_texts(path, format="text"))
+    return frozenset(word.casefold() for words in sentences for word in words)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -83,3 +83,31 @@ def print_remark(message: str, *, quiet: bool) -> None:
     """Print a line about the result to standard error if it is a terminal."""
     if not quiet and sys.stderr.isatty():
         Console(stderr=True, highlight=False).print(message, style="dim", markup=False)
+
+
+if TYPE_CHECKING:
+    from thresher.lm.training.state import TrainingProgress
+
+OnProgress = Callable[["TrainingProgress"], None]
+
+
+@contextmanager
+def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
+    """Yield a function that updates a bar on standard error, if it is a terminal."""
+    with rich_progress("training", TextColumn("{task.description}"), quiet=quiet) as bars:
+        bar = bars.add_task("", total=None)
+
+        def show(training: "TrainingProgress") -> None:
+            bars.update(
+                bar, total=training.steps, completed=training.step, description=status(training)
+            )
+
+        yield show
+
+
+def status(training: "TrainingProgress") -> str:
+    """Return the loss, speed and time left as text."""
+    minutes, seconds = divmod(round(training.seconds_left), 60)
+    hours, minutes = divmod(minutes, 60)
+    speed = f"{training.tokens_per_second:,.0f} tokens/s"
+    return f"loss {training.loss:.3f}  {speed}  {hours}:{minutes:02}:{seconds:02} left"

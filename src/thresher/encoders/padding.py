@@ -1,6 +1,6 @@
 """Build padded batches of tokens, and encode them with little computation for padding."""
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 
 import numpy as np
 import torch
@@ -8,8 +8,23 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.encoders.device_transfer import to_device
-from thresher.encoders.overlapping_windows import overlapping_windows
 from thresher.encoders.protocol import TokenBatch
+
+
+def overlapping_windows(length: int, *, size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of windows of at most `size` that cover range(length).
+
+    Neighbouring windows share `overlap` positions. A length that fits gives one window, and a
+    length of 0 gives one empty window.
+    """
+    if not 0 <= overlap < size:
+        raise ValueError(f"overlap must be at least 0 and less than size {size}, got {overlap}")
+    start = 0
+    while start + size < length:
+        yield start, start + size
+        start += size - overlap
+    yield start, length
+
 
 _MAX_BATCH_TOKENS = {"cpu": 512, "cuda": 16_384}  # what fits in a CPU cache; what fills a GPU
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from thresher.deprecation import renamed_arguments, warn_renamed
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.device_transfer import to_cpu
-from thresher.encoders.int8_support import int8_supported
+from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import ENGLISH, find_model_folder
@@ -25,8 +25,7 @@ from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.distillation import DistillationSettings
-from thresher.entities.training.fit import fit_selectors, require_enough_words
-from thresher.entities.training.fitted_model import build_model
+from thresher.entities.training.fit import build_model, fit_selectors, require_enough_words
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.student import distill_model
 from thresher.errors import InputError

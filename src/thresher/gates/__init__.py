@@ -4,5 +4,5 @@ A selector reads the vector of each word (`features`, `word_vectors`, `corpus`) 
 HardKumaraswamy gate. Training minimises a sum of terms (`objective`, `contrast`, `variants`), some
 of them held at a target by a Lagrange multiplier (`lagrangian`), in batches of similar length
 (`batching`) with one way to take a step (`optimization`), and reports gates that collapse
-(`collapse`). Several processes can train together (`distributed`).
+(`lagrangian`). Several processes can train together (`distributed`).
 """

@@ -1,4 +1,7 @@
-"""Weights of the terms of a loss: fixed, or Lagrange multipliers that hold a term at a target."""
+"""Weights of the terms of a loss: fixed, or Lagrange multipliers that hold a term at a target.
+
+`OpenRateLimits` detects gates that collapse under such weights.
+"""
 
 import math
 from dataclasses import dataclass
@@ -51,3 +54,22 @@ class TermWeight:
         self.update(float(violation.detach()))
         above = violation.clamp(min=0)
         return self.weight * (above + (self.average - above.detach()))
+
+
+@dataclass(frozen=True)
+class OpenRateLimits:
+    """The fractions of selected words between which gates are taken to select something."""
+
+    low: float
+    high: float
+
+    def collapse(self, selected: float) -> str | None:
+        """Describe the collapse of gates that select this fraction of words; None if there is none.
+
+        >>> OpenRateLimits(0.01, 0.6).collapse(0.002)
+        'closed nearly everywhere (0.2% of words selected)'
+        """
+        if self.low <= selected <= self.high:
+            return None
+        state = "closed nearly everywhere" if selected < self.low else "open on most words"
+        return f"{state} ({selected:.1%} of words selected)"

@@ -1,5 +1,6 @@
 """A trained rationale model, as a value and as a folder."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from thresher.errors import InputError
 from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
 from thresher.rationales.classifier import Classifier
-from thresher.rationales.model_card import model_card
 
 _WEIGHTS = "weights.safetensors"
 KIND = ModelKind("rationale model", format=1, files=(_WEIGHTS,), made_by="thresher rationale fit")
@@ -91,3 +91,49 @@ def _model(config: dict[str, Any], weights: dict[str, Tensor]) -> RationaleModel
         threshold=float(config["threshold"]),
         learned_from=dict(config["learned_from"]),
     )
+
+
+_MODES = {
+    "frozen": "trained on whole texts first, then frozen; the gates were trained to keep its "
+    "answers",
+    "joint": "trained together with the gates, on the words that they select",
+}
+
+
+def model_card(config: Mapping[str, Any]) -> str:
+    """Return the text of the card for the config of a model."""
+    made = config["learned_from"]
+    figures = made.get("held_out", {})
+    lines = [
+        "---",
+        "library_name: thresher",
+        "tags: [text-classification, rationales]",
+        "---",
+        "",
+        "# A Thresher rationale model",
+        "",
+        "Labels a text and selects the words that the label rests on.",
+        "",
+        f"- Encoder: `{config['encoder']}`, on case-folded text; gates read layer "
+        f"{config['layer']}.",
+        f"- Labels: {', '.join(config['labels'])}.",
+        f"- Classifier: {_MODES.get(config['mode'], config['mode'])}.",
+        f"- Gates: {config['form']}; closed words are removed at the {config['gates_at']}.",
+        f"- Trained on {made.get('texts', 0):,} labelled texts, {made.get('words', 0):,} words.",
+    ]
+    if figures:
+        lines.append(
+            f"- On {figures['texts']:,} held-out texts: accuracy {figures['accuracy']:.3f}; from "
+            f"rationales alone {figures['accuracy_from_rationale']:.3f}, without them "
+            f"{figures['accuracy_without']:.3f}; {figures['selected']:.1%} of words selected."
+        )
+    lines += [f"- Warning: {warning}." for warning in made.get("warnings", [])]
+    lines += [
+        "",
+        "```python",
+        "from thresher.rationales.finder import RationaleFinder",
+        'finder = RationaleFinder.load("this-folder")',
+        "```",
+        "",
+    ]
+    return "\n".join(lines)

@@ -10,8 +10,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional
 
-from thresher.gates.collapse import OpenRateLimits
-from thresher.gates.lagrangian import TermWeight
+from thresher.gates.lagrangian import OpenRateLimits, TermWeight
 from thresher.gates.optimization import adamw, set_learning_rate, take_step
 from thresher.gates.selector import Selector, seeded_selector
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate

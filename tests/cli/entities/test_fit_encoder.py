@@ -101,7 +101,7 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
 def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
     monkeypatch.setattr(
-        "thresher.entities.training.stored_sentences.stored_sentences",
+        "thresher.entities.training.raw_text.stored_sentences",
         lambda *_: nullcontext(mixed),
     )
     monkeypatch.setattr(

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from thresher.cli.lm.options import LanguageModelTrainingOptions, ShapeOptions
-from thresher.cli.lm.progress import status
+from thresher.cli.progress import status
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingProgress

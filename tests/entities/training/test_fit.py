@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from thresher.encoders.int8_support import int8_supported
+from thresher.encoders.int8_linear import int8_supported
 from thresher.entities import finder as finder_module
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge

@@ -7,10 +7,13 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from thresher.lm.output_layers import output_layer
-from thresher.lm.output_layers.blocks import blocks_by_group
-from thresher.lm.output_layers.classes import ClassSoftmax, frequency_classes
-from thresher.lm.output_layers.grouped import GroupedSoftmax
-from thresher.lm.output_layers.hierarchical import HierarchicalSoftmax, frequency_paths
+from thresher.lm.output_layers.grouped import GroupedSoftmax, blocks_by_group
+from thresher.lm.output_layers.hierarchical import (
+    ClassSoftmax,
+    HierarchicalSoftmax,
+    frequency_classes,
+    frequency_paths,
+)
 
 ZIPF = 1 / torch.arange(1, 101)
 

@@ -5,9 +5,12 @@ import math
 import pytest
 import torch
 
-from thresher.lm.output_layers.negative_sampling import NegativeSampling
-from thresher.lm.output_layers.noise_contrastive import NoiseContrastive, noise_contrastive_loss
-from thresher.lm.output_layers.target_sampling import TargetSampling
+from thresher.lm.output_layers.sampled import (
+    NegativeSampling,
+    NoiseContrastive,
+    TargetSampling,
+    noise_contrastive_loss,
+)
 
 COUNTS = torch.tensor([40, 25, 15, 10, 6, 4])
 P = COUNTS.double() / COUNTS.sum()

@@ -12,9 +12,9 @@ from thresher.cli.option_parsers import (
     parse_filter,
     parse_layer_or_mean,
     parse_rate_or_none,
+    word_list,
 )
 from thresher.cli.options import TRAINING, EncoderName, Epochs, Form, GatesAt, Seed
-from thresher.cli.word_files import word_list
 from thresher.encoders.choices import EncoderSize
 from thresher.entities.choices import PriorName
 from thresher.errors import InputError
@@ -123,7 +123,7 @@ class PriorOptions(OptionGroup):
         """Return the arguments of `PriorKnowledge`, without the surprisal of the text."""
         names = word_list(self.names)
         if self.cldr is not None:
-            from thresher.entities.priors.cldr import cldr_names  # noqa: PLC0415 (babel)
+            from thresher.entities.priors.word_lists import cldr_names  # noqa: PLC0415 (babel)
 
             names |= cldr_names(self.cldr)
         arguments: dict[str, Any] = {"names": names, "dates": self.dates}

@@ -14,11 +14,10 @@ from thresher.cli.lm.options import (
     TensorBoard,
     TokenizerOptions,
 )
-from thresher.cli.lm.progress import training_bar
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import progress_bars
+from thresher.cli.progress import progress_bars, training_bar
 from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_encoder
 from thresher.cli.option_groups import with_option_groups
+from thresher.cli.option_parsers import word_list
 from thresher.cli.options import EncoderName, JsonRunOptions, NewModelOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
@@ -17,7 +18,6 @@ from thresher.cli.rationales.options import (
     LossOptions,
     rationale_settings,
 )
-from thresher.cli.word_files import word_list
 
 if TYPE_CHECKING:
     from thresher.rationales.finder import RationaleFinder

@@ -1,9 +1,12 @@
-"""English words that are capitalised although they are not names.
+"""Word lists: English words that are capitalised although they are not names; names from CLDR.
 
-These are closed word classes, collected without annotated text. The calendar, eras, times of day
+The English words are closed word classes, collected without annotated text. The calendar, eras, times of day
 and time zones are those of Unicode CLDR for English; the titles are our own list. To train a finder
 without these lists, use `PriorKnowledge(not_names=frozenset())`.
 """
+
+from thresher.errors import InputError, requires_extra
+from thresher.text.segmentation.word_pattern import split_chunk
 
 CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may "
@@ -27,3 +30,31 @@ ARTICLES = frozenset(["the", "a", "an"])
 JOINERS = frozenset(
     ["of", "-", "&", "'s", "’s", "de", "la", "del", "di", "van", "von", "bin", "al"]
 )
+
+
+def cldr_names(locale: str) -> frozenset[str]:
+    """Return the names of territories and languages in a language, case-folded.
+
+    Only names of one word: no single word of "British Virgin Islands" is a name by itself.
+
+    locale: a code such as "am" or "sw"
+    """
+    with requires_extra("cldr", "names from CLDR need Babel"):
+        from babel import Locale, UnknownLocaleError  # noqa: PLC0415 (optional)
+
+    try:
+        known = Locale.parse(locale.replace("-", "_"))
+    except (UnknownLocaleError, ValueError) as error:
+        raise InputError(f"CLDR has no language {locale!r}; use a code such as am or sw") from error
+    territories = (name for code, name in known.territories.items() if _is_territory(code))
+    names = {name.casefold() for name in (*territories, *known.languages.values())}
+    return frozenset(name for name in names if _is_one_word(name))
+
+
+def _is_territory(code: str) -> bool:
+    """Return True for countries and the like; numeric codes are continents and the world."""
+    return code.isalpha() and not code.startswith(("X", "ZZ"))
+
+
+def _is_one_word(name: str) -> bool:
+    return len(name) > 1 and " " not in name and split_chunk(name) == (name,)

@@ -1,16 +1,18 @@
-"""Fit selectors on raw sentences, and calibrate them for finding."""
+"""Fit selectors on raw sentences, calibrate them for finding, and build the model."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.selectors import CalibratedSelector, FittedSelectors
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch
@@ -148,3 +150,35 @@ def best_agreement(gates: Sequence[Scores], prior: NDArray[np.float32]) -> int:
 def _cross_entropy(gate: Scores, prior: NDArray[np.float32]) -> float:
     p = np.clip(gate.astype(np.float64), 1e-6, 1 - 1e-6)
     return float(-(prior * np.log(p) + (1 - prior) * np.log1p(-p)).mean())
+
+
+def build_model(
+    encoder: Encoder,
+    fitted: FittedSelectors,
+    settings: EntitySettings,
+    prior_knowledge: PriorKnowledge,
+    sentences: Sequence[Sequence[str]],
+    *,
+    ranges: Mapping[str, Tensor] | None = None,
+) -> FinderModel:
+    """Return a model with the fitted selectors and a record of what they were trained on.
+
+    ranges: the input ranges of the encoder's layers, if it may run in int8
+    """
+    return FinderModel(
+        encoder=encoder.name,
+        layer=encoder.layer,
+        **vars(fitted),
+        features=settings.features,
+        ranges=ranges or {},
+        learned_from={
+            "sentences": len(sentences),
+            "words": sum(map(len, sentences)),
+            "settings": asdict(settings),
+            "priors": list(prior_knowledge.priors),
+            "names": len(prior_knowledge.names),
+            "dates": prior_knowledge.dates,
+            "rates": dict(prior_knowledge.rates),
+            "selected": prior_knowledge.selected,
+        },
+    )

@@ -1,7 +1,13 @@
-"""What is computed from raw sentences before they are encoded: a prior and word signals."""
+"""What is computed from raw sentences before they are encoded: a prior and word signals.
 
-from collections.abc import Sequence, Set
+Sentences that do not fit in memory are kept in files meanwhile (`stored_sentences`).
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +17,9 @@ from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_priors import CasingPrior
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.entities.training.settings import EntitySettings
+from thresher.gates.distributed import ProcessGroup
+from thresher.text.indexed_sentences import SentenceStore
+from thresher.work_folder import SENTENCES
 
 
 @dataclass(frozen=True)
@@ -72,3 +81,24 @@ class RawText:
         if (self.prior > 0.5).any():
             return self.prior
         return CasingPrior(self.statistics).probabilities(self.sentences)
+
+
+@contextmanager
+def stored_sentences(
+    sentences: Iterable[Sequence[str]], work_dir: Path, processes: ProcessGroup
+) -> Iterator[SentenceStore]:
+    """Write sentences to the work folder, so that they need not fit in memory, and open them.
+
+    The files are removed at the end. Of several processes only the main one reads `sentences` and
+    writes the files; the others open them.
+    """
+    folder = work_dir / SENTENCES
+    try:
+        if processes.is_main:
+            folder.mkdir(exist_ok=True)
+            SentenceStore.write(folder, sentences)
+        processes.wait()
+        yield SentenceStore.open(folder)
+    finally:
+        if processes.is_main:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from thresher.entities.training.settings import EntitySettings
-from thresher.gates.collapse import OpenRateLimits
-from thresher.gates.lagrangian import TermWeight
+from thresher.gates.lagrangian import OpenRateLimits, TermWeight
 from thresher.gates.optimization import adamw
 from thresher.gates.selector import Selector, seeded_selector
 

@@ -20,15 +20,15 @@ class OutputLayerName(StrEnum):
     """The output layers by name; each is followed by its module and class in this package."""
 
     ADAPTIVE = "adaptive", "adaptive.AdaptiveSoftmax"
-    ADJUSTED = "adjusted", "adjusted.AdjustedSoftmax"
-    CLASSES = "classes", "classes.ClassSoftmax"
+    ADJUSTED = "adjusted", "full.AdjustedSoftmax"
+    CLASSES = "classes", "hierarchical.ClassSoftmax"
     DIFFERENTIATED = "differentiated", "differentiated.DifferentiatedSoftmax"
     FULL = "full", "full.FullSoftmax"
     GATED = "gated", "gated.GatedSoftmax"
     HIERARCHICAL = "hierarchical", "hierarchical.HierarchicalSoftmax"
-    NEGATIVE_SAMPLING = "negative-sampling", "negative_sampling.NegativeSampling"
-    NOISE_CONTRASTIVE = "noise-contrastive", "noise_contrastive.NoiseContrastive"
-    TARGET_SAMPLING = "target-sampling", "target_sampling.TargetSampling"
+    NEGATIVE_SAMPLING = "negative-sampling", "sampled.NegativeSampling"
+    NOISE_CONTRASTIVE = "noise-contrastive", "sampled.NoiseContrastive"
+    TARGET_SAMPLING = "target-sampling", "sampled.TargetSampling"
     TREE = "tree", "tree.TreeSoftmax"
 
     path: str

@@ -1,7 +1,7 @@
-"""The full softmax over all tokens, trained on the margin loss."""
+"""The full softmax over all tokens, trained on the margin loss, and with adjusted logits."""
 
 import math
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -10,8 +10,10 @@ from torch.nn import functional
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.margin import MarginRule
 from thresher.lm.losses.options import LogitScaling
+from thresher.lm.losses.rare_tokens import logit_adjustment
 from thresher.lm.losses.selfish import selfish_cross_entropy
 from thresher.lm.output_layers.module import OutputModule, initial_weight
+from thresher.lm.tokens.counts import checked_frequencies
 
 
 class SoftmaxOptions(TypedDict, total=False):
@@ -90,3 +92,30 @@ class FullSoftmax(OutputModule):
 
     def _all_log_probs(self, hidden: Tensor) -> Tensor:
         return self.logits(hidden).log_softmax(-1)
+
+
+class AdjustedSoftmax(FullSoftmax):
+    """p(w | h) = softmax(z)_w, trained as softmax(z + τ·log unigram) (Menon et al. 2021).
+
+    So the logits do not have to learn how frequent each token is. Under p rare tokens are likelier
+    than in the text: its perplexity on the text is higher, its accuracy on rare tokens better.
+    """
+
+    uses_frequencies = True
+    adjustment: Tensor
+
+    def __init__(
+        self,
+        width: int,
+        vocabulary: int,
+        *,
+        tau: float = 1.0,
+        frequencies: Tensor | None = None,
+        **options: Unpack[SoftmaxOptions],
+    ) -> None:
+        super().__init__(width, vocabulary, **options)
+        frequencies = checked_frequencies(frequencies, vocabulary)
+        self.register_buffer("adjustment", logit_adjustment(frequencies, tau=tau))
+
+    def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:
+        return self.logits(hidden) + self.adjustment

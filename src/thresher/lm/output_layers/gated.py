@@ -5,7 +5,7 @@ from typing import Unpack
 import torch
 from torch import Tensor
 
-from thresher.lm.losses.rare_tokens.gradient_gating import gated_linear, gradient_gates
+from thresher.lm.losses.rare_tokens import gated_linear, gradient_gates
 from thresher.lm.output_layers.full import FullSoftmax, SoftmaxOptions
 
 

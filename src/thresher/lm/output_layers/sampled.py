@@ -1,4 +1,4 @@
-"""The base class of layers trained on the target and a few random words ("noise")."""
+"""Layers trained on the target and a few random words ("noise"), and their base class."""
 
 import math
 from abc import abstractmethod
@@ -73,3 +73,64 @@ class SampledLayer(OutputModule):
     def _log_expected(self, words: Tensor) -> Tensor:
         """Return log(samples·q(w)): how often each word is expected among the samples."""
         return self.log_noise[words] + math.log(self.samples)
+
+
+class TargetSampling(SampledLayer):
+    """log Ẑ − s(target), with the sum Z over the vocabulary estimated by Ẑ (Jean et al. 2015).
+
+    Ẑ = exp s(target) + Σ exp s(w) / (k·q(w)) over the samples w ≠ target is an unbiased estimate of
+    Z for any noise q, and gets closer with more samples. p(w | h) = softmax(s)_w.
+    """
+
+    def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:
+        others = noise - self._log_expected(drawn)
+        others = others.masked_fill(drawn == target[:, None], -math.inf)
+        return torch.cat([true[:, None], others], 1).logsumexp(1) - true
+
+
+def noise_contrastive_loss(true: Tensor, noise: Tensor) -> Tensor:
+    """Return −log σ(Δ(target)) − Σ log σ(−Δ(drawn)): classify words as from the text or noise.
+
+    With Δ(w) = s(w) − log(k·q(w)), the probability of "from the text" is
+    σ(Δ) = p̂(w) / (p̂(w) + k·q(w)), where p̂ = exp s.
+
+    true: (rows,), Δ of the targets   noise: (rows, k), Δ of the words drawn   returns: (rows,)
+    """
+    return functional.softplus(-true) + functional.softplus(noise).sum(-1)
+
+
+class NoiseContrastive(SampledLayer):
+    """p(w | h) = softmax(s)_w, trained to tell words from unigram noise (Gutmann & Hyvärinen 2010).
+
+    The loss treats exp s(w) as a probability without normalising it (self-normalisation, Mnih & Teh
+    2012). After training Σ exp s(w) ≈ 1, and `log_normaliser` measures how closely. The bias starts
+    at log q, where the sum is close to 1 already.
+    """
+
+    def log_normaliser(self, hidden: Tensor) -> Tensor:
+        """Return log Σ exp s(w), 0 for a perfectly self-normalised model: (…, width) to (…)."""
+        return self.scores(hidden).logsumexp(-1)
+
+    def _initial_bias(self) -> Tensor:
+        return self.log_noise.clone()
+
+    def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:
+        true = true - self._log_expected(target)
+        return noise_contrastive_loss(true, noise - self._log_expected(drawn))
+
+
+class NegativeSampling(SampledLayer):
+    """−log σ(s(target)) − Σ log σ(−s(drawn)), the loss of word2vec (Mikolov et al. 2013).
+
+    It learns s(w) = log(p(w | h) / (k·q(w))) instead of log p (Levy & Goldberg 2014), so its
+    distribution is p(w | h) = softmax(s + log q)_w; softmax(s) alone would ignore how frequent the
+    words are.
+    """
+
+    default_power = 0.75
+
+    def _contrast(self, true: Tensor, noise: Tensor, target: Tensor, drawn: Tensor) -> Tensor:
+        return noise_contrastive_loss(true, noise)
+
+    def _all_log_probs(self, hidden: Tensor) -> Tensor:
+        return (self.scores(hidden) + self.log_noise).log_softmax(-1)

@@ -19,12 +19,11 @@ from thresher.lm.tokens.factory import learn_tokenizer
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.checkpoints import load_checkpoint, run_fingerprint, save_checkpoint
-from thresher.lm.training.log import LogRow, log_to_csv
+from thresher.lm.training.log import LogRow, log_to_csv, tensorboard_log
 from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.splits import TextSplits, split_text
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
-from thresher.lm.training.tensorboard import tensorboard_log
 from thresher.lm.transformer import Shape
 
 CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thresher.errors import TrainingError
 from thresher.lm.choices import Precision
-from thresher.lm.losses.rare_tokens.cosine_regularisation import cosine_regularisation
+from thresher.lm.losses.rare_tokens import cosine_regularisation
 from thresher.lm.model import LanguageModel
 from thresher.lm.reports.evaluation import evaluate
 from thresher.lm.reports.frequency_groups import FrequencyGroup, frequency_groups, group_means

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Sequence
 from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import SCORE_DIGITS
-from thresher.text.formats.span_checks import UncheckedSpan, checked_text
 from thresher.text.formats.tags import ENTITY_LABEL
 from thresher.text.records import JsonObject, text_field, to_json_line
-from thresher.text.tagged_text import TaggedText
+from thresher.text.tagged_text import TaggedText, UncheckedSpan, checked_text
 from thresher.text.utf16 import from_utf16, utf16_offsets
 
 

@@ -4,9 +4,12 @@ import pytest
 import torch
 from torch.nn import functional
 
-from thresher.lm.losses.rare_tokens.cosine_regularisation import cosine_regularisation
-from thresher.lm.losses.rare_tokens.gradient_gating import gated_linear, gradient_gates
-from thresher.lm.losses.rare_tokens.logit_adjustment import logit_adjustment
+from thresher.lm.losses.rare_tokens import (
+    cosine_regularisation,
+    gated_linear,
+    gradient_gates,
+    logit_adjustment,
+)
 from thresher.lm.output_layers.gated import GatedSoftmax
 
 

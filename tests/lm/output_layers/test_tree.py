@@ -6,8 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.lm.output_layers.tree import TreeSoftmax
-from thresher.lm.output_layers.tree_shape import balanced_tree, huffman_tree
+from thresher.lm.output_layers.tree import TreeSoftmax, balanced_tree, huffman_tree
 
 TREES = pytest.mark.parametrize("shape", [huffman_tree, balanced_tree])
 counts = st.lists(st.integers(0, 1000), min_size=1, max_size=40)

@@ -1,9 +1,4 @@
-"""Adaptive gradient gating: scale down the gradient that pushes rare tokens (Yu et al. 2022).
-
-One part of the gradient of an output embedding comes from positions where its token is the target
-and pulls it closer; the rest comes from all other positions and pushes it away. For a rare token
-the push is nearly everything. Here it is multiplied by a gate that is smaller for rarer tokens.
-"""
+"""Published methods that help rare tokens: cosine regularisation, logit adjustment, gating."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +6,33 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from thresher.lm.tokens.counts import unigram_distribution
+
+
+def logit_adjustment(frequencies: Tensor, *, tau: float = 1.0) -> Tensor:
+    """Return τ·log p(w), to be added to the logits in training only (Menon et al. 2021).
+
+    In training, the adjustment accounts for how frequent a token is, so that a rare token needs no
+    lower logit than a frequent one. Without it, the model predicts as if all tokens were equally
+    frequent (for τ = 1).
+
+    frequencies: (vocabulary,), counts or relative frequencies   returns: (vocabulary,), float32
+    """
+    return (tau * unigram_distribution(frequencies, len(frequencies)).log()).float()
+
+
+def cosine_regularisation(weight: Tensor) -> Tensor:
+    """Return Σ_i Σ_{j≠i} cos(w_i, w_j) / V², a term to add to a loss with a small factor.
+
+    It keeps embeddings from crowding into a narrow cone (Gao et al. 2019).
+    The sum over all pairs equals ‖Σ ŵ‖² − Σ ‖ŵ‖², so it takes one pass over the embeddings.
+
+    weight: (vocabulary, width)   returns: ()
+    """
+    unit = functional.normalize(weight, dim=-1)
+    return (unit.sum(0).square().sum() - unit.square().sum()) / len(weight) ** 2
 
 
 @dataclass(frozen=True)
@@ -49,6 +71,11 @@ def gradient_gates(rate: Tensor, *, threshold: float = 0.02) -> GradientGates:
 
 def gated_linear(hidden: Tensor, weight: Tensor, target: Tensor, gates: GradientGates) -> Tensor:
     """Return hidden @ weight.T; the weight's gradient is gated where a token is not the target.
+
+    Adaptive gradient gating (Yu et al. 2022): one part of the gradient of an output embedding comes
+    from positions where its token is the target and pulls it closer; the rest comes from all other
+    positions and pushes it away. For a rare token the push is nearly everything. Here it is
+    multiplied by a gate that is smaller for rarer tokens.
 
     ∂L/∂w_j = Σ_i γ_ij·(∂L/∂z_ij)·h_i; γ_ij is 1 if j is the target of i, otherwise the gate of j
     for a common or rare target. The gradient of hidden is not changed.

@@ -1,1 +1,0 @@
-"""Other published methods that help rare tokens, each one a function."""
