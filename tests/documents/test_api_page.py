@@ -1,4 +1,4 @@
-"""docs/api.md names every public name of the package."""
+"""docs/api.md names every public name of the package, and every name on it exists."""
 
 import inspect
 import pkgutil
@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import ModuleType
 
 import pytest
 
 import thresher
 from thresher import EntityFinder
+from thresher.moved_modules import MOVED_MODULES, RENAMED_CLASSES
 from thresher.rationales.finder import RationaleFinder
 
 API_PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -53,10 +55,16 @@ def public_methods(cls: type) -> set[str]:
     return own.keys() - deprecated
 
 
+def page_parts() -> tuple[str, str]:
+    """Return the page without its section of old names, and that section."""
+    page, _, renamed = API_PAGE.read_text(encoding="utf-8").partition("## Renamed in")
+    return page, renamed
+
+
 def words_in_code() -> set[str]:
-    """Return the identifiers in code blocks and inline code, without the table of old names."""
-    page, _, _ = API_PAGE.read_text(encoding="utf-8").partition("## Renamed in")
-    return {word for code in CODE.findall(page) for word in re.findall(r"\w+", " ".join(code))}
+    """Return the identifiers in code blocks and inline code, without the tables of old names."""
+    code = CODE.findall(page_parts()[0])
+    return {word for blocks in code for word in re.findall(r"\w+", " ".join(blocks))}
 
 
 def test_the_page_names_what_every_package_exports():
@@ -74,3 +82,18 @@ def test_the_page_names_every_public_method(cls):
     methods = public_methods(cls)
     assert {"load", "fit", "save"} <= methods
     assert sorted((methods | FROM_HUB_MIXIN) - words_in_code()) == []
+
+
+def test_every_dotted_name_on_the_page_exists():
+    names = set(re.findall(r"`(thresher(?:\.\w+)+)", page_parts()[0]))
+    assert len(names) > 30
+    for name in names:
+        assert resolve_name(name) is not None
+
+
+def test_the_page_lists_moved_modules_and_renamed_classes():
+    rows = page_parts()[1].splitlines()
+    for old, new in MOVED_MODULES.items():
+        assert f"| `{old}` | `{new}` |" in rows
+    for old, new in RENAMED_CLASSES.items():
+        assert any(re.search(rf"\b{old}\b.*\|.*\b{new}\b", row) for row in rows), old
