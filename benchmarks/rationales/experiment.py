@@ -17,7 +17,7 @@ from benchmarks.rationales.tasks import Task
 from thresher.encoders import Encoder
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
-from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
+from thresher.rationales.classifier import Classifier, GatedEncoder, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_text
 from thresher.rationales.evaluation import compare_selections, selected_word_counts
@@ -39,7 +39,7 @@ class PreparedTask:
 
     task: Task
     corpus: LabelledCorpus
-    reader: Reader
+    gated_encoder: GatedEncoder
     classifier: Classifier
     answers: Tensor
     learn: list[int]
@@ -53,14 +53,14 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
     work: folder for the cached word vectors
     """
     started = time.perf_counter()
-    reader = Reader(encoder, gates_at)
+    gated_encoder = GatedEncoder(encoder, gates_at)
     path = work / f"{task.name}-{seed}.npy"
     vectors = cache_vectors(encoder, task.texts, path)
     corpus = LabelledCorpus(task.texts, vectors, UnitIndex.of_words(task.texts), task.labels)
     learn, held_out = hold_out_texts(task.train, fraction=0.1, seed=seed)
-    whole = text_vectors(reader, task.texts)
+    whole = text_vectors(gated_encoder, task.texts)
     classifier = train_classifier(
-        reader,
+        gated_encoder,
         task.texts,
         whole,
         task.labels,
@@ -72,12 +72,12 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
     with torch.no_grad():
         answers = classifier(whole).argmax(-1).cpu()
     seconds = time.perf_counter() - started
-    return PreparedTask(task, corpus, reader, classifier, answers, learn, held_out, seconds)
+    return PreparedTask(task, corpus, gated_encoder, classifier, answers, learn, held_out, seconds)
 
 
 def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
     """Train the gates and measure them on the test texts."""
-    task, encoder = data.task, data.reader.encoder
+    task, encoder = data.task, data.gated_encoder.encoder
     given = {"sparsity_target": task.rate, "expected_rate": task.rate, "steps": task.steps}
     settings = RationaleSettings(**{**given, "checks": 5, "seed": seed, **row.settings})
     classifier = copy.deepcopy(data.classifier)  # joint training changes its classifier
@@ -90,7 +90,7 @@ def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
     noise = asdict(_noise(settings, classifier, data))
     started = time.perf_counter()
     trained = train_gates(
-        data.reader,
+        data.gated_encoder,
         data.corpus,
         classifier,
         training=data.learn,
@@ -114,12 +114,12 @@ def _figures(row: Row, seed: int, data: PreparedTask, trained: TrainedGates) -> 
     task = data.task
     test = range(task.train, len(task.texts))
     texts = [task.texts[i] for i in test]
-    device = data.reader.encoder.device
+    device = data.gated_encoder.encoder.device
     vectors = data.corpus.vectors_of(test, device)
     opened = open_probabilities(trained.selector, vectors, device)
     selected = split_by_text(opened >= OPEN, texts)
     figures = compare_selections(
-        data.reader,
+        data.gated_encoder,
         trained.classifier,
         texts,
         task.labels[list(test)],
@@ -143,7 +143,7 @@ def _noise(
     settings: RationaleSettings, classifier: Classifier, data: PreparedTask
 ) -> GradientNoise:
     """Measure the noise of the task gradient in the selector's weights before the first step."""
-    loop = GateTraining.new(data.reader, data.corpus, classifier, settings)
+    loop = GateTraining.new(data.gated_encoder, data.corpus, classifier, settings)
     texts = data.learn[:_NOISE_TEXTS]
 
     def surrogate() -> Tensor:

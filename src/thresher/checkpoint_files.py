@@ -44,7 +44,7 @@ def read_checkpoint(path: Path, *, fingerprint: str) -> tuple[Tensors, dict[str,
     except (SafetensorError, OSError) as error:
         raise InputError(f"cannot resume from {path}: {error}") from error
     if metadata.get("mark") != fingerprint:
-        raise InputError(f"cannot resume from {path}: it was begun with other text or settings")
+        raise InputError(f"cannot resume from {path}: it was started with other text or settings")
     return tensors, json.loads(metadata["numbers"])
 
 

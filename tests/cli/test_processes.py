@@ -103,7 +103,7 @@ def test_a_stopped_fit_goes_on_to_the_very_same_model(short_corpus, tmp_path):
     assert out == b""
     assert re.fullmatch(rb"thresher: warning: [\d,]+ words are few to learn from.*\n", err)
     shown = shown_on_a_terminal(*command, whole)
-    for stage in ("loading", "reading", "learning"):
+    for stage in ("loading", "encoding", "training"):
         assert stage in shown
     assert names_in(tmp_path) == ["stopped", "whole"]
     for file in whole.iterdir():

@@ -5,7 +5,7 @@ import torch
 
 from thresher.rationales.attribution import gradient_scores, random_scores, top_words
 from thresher.rationales.choices import ReferenceSelection
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.evaluation import compare_selections, selected_word_counts
 from thresher.rationales.faithfulness import faithfulness
 from thresher.rationales.inference import probabilities
@@ -43,26 +43,28 @@ def test_selected_words_are_counted_over_all_texts():
 def test_integrated_gradients_add_up_to_what_all_words_are_worth(bag):
     """Completeness: Σ scores = log p(answer | all words) − log p(answer | none)."""
     torch.manual_seed(0)
-    reader, classifier = Reader(bag), Classifier(bag.width, 3)
+    gated_encoder, classifier = GatedEncoder(bag), Classifier(bag.width, 3)
     answers = torch.tensor([2, 0, 1])
-    scores = gradient_scores(reader, classifier, TEXTS, answers, points=200)
-    whole = probabilities(reader, classifier, TEXTS)
-    nothing = probabilities(reader, classifier, TEXTS, [torch.zeros(len(w)) for w in TEXTS])
+    scores = gradient_scores(gated_encoder, classifier, TEXTS, answers, points=200)
+    whole = probabilities(gated_encoder, classifier, TEXTS)
+    nothing = probabilities(gated_encoder, classifier, TEXTS, [torch.zeros(len(w)) for w in TEXTS])
     gain = (whole / nothing).log()[torch.arange(3), answers]
     assert [float(row.sum()) for row in scores] == pytest.approx(gain.tolist(), abs=1e-3)
 
 
 def test_the_gradient_is_that_of_closing_a_gate_a_little(bag):
     torch.manual_seed(0)
-    reader, classifier = Reader(bag), Classifier(bag.width, 3)
+    gated_encoder, classifier = GatedEncoder(bag), Classifier(bag.width, 3)
     answers = torch.tensor([2, 0, 1])
-    scores = gradient_scores(reader, classifier, TEXTS, answers)
+    scores = gradient_scores(gated_encoder, classifier, TEXTS, answers)
     step = 1e-2
     for text, answer, row in zip(TEXTS, answers, scores, strict=True):
         for word in range(len(text)):
             nudged = torch.eye(len(text))[word] * step
             near, far = (
-                probabilities(reader, classifier, [text], [1 + sign * nudged])[0, answer].log()
+                probabilities(gated_encoder, classifier, [text], [1 + sign * nudged])[
+                    0, answer
+                ].log()
                 for sign in (1, -1)
             )
             assert float(row[word]) == pytest.approx(float(near - far) / (2 * step), abs=2e-3)
@@ -82,8 +84,8 @@ def test_random_words_follow_from_their_generator():
 
 def test_reference_selections_have_as_many_words_and_share_the_whole_text_s_figures(bag, unseen):
     torch.manual_seed(0)
-    reader, classifier = Reader(bag), Classifier(bag.width, 2)
-    found = compare_selections(reader, classifier, unseen.texts, unseen.labels, unseen.gold)
+    gated_encoder, classifier = GatedEncoder(bag), Classifier(bag.width, 2)
+    found = compare_selections(gated_encoder, classifier, unseen.texts, unseen.labels, unseen.gold)
     assert list(found) == ["rationale", *ReferenceSelection]
     for each in found.values():
         assert each.selected == pytest.approx(found["rationale"].selected)

@@ -11,7 +11,7 @@ from thresher.gates.lagrangian import TermWeight
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import UnitIndex
 from thresher.progress import SilentProgress
-from thresher.rationales.classifier import Reader, seeded_classifier
+from thresher.rationales.classifier import GatedEncoder, seeded_classifier
 from thresher.rationales.classifier_training import random_parts, train_classifier
 from thresher.rationales.corpus import LabelledCorpus, split_by_text
 from thresher.rationales.evaluation import selected_word_counts
@@ -46,11 +46,11 @@ def vectors_of(encoder, texts):
 
 
 def classifier_of(bag, learned, gates_at):
-    reader = Reader(bag, gates_at)
+    gated_encoder = GatedEncoder(bag, gates_at)
     return train_classifier(
-        reader,
+        gated_encoder,
         learned.texts,
-        text_vectors(reader, learned.texts),
+        text_vectors(gated_encoder, learned.texts),
         learned.labels,
         label_count=2,
         training=list(range(180)),
@@ -73,7 +73,7 @@ def trained(bag, learned, classifier, **given):
     settings = RationaleSettings(**{**SMALL, **SHARE, **given})
     corpus = corpus_of(learned, vectors_of(bag, learned.texts))
     return train_gates(
-        Reader(bag, settings.gates_at),
+        GatedEncoder(bag, settings.gates_at),
         corpus,
         classifier,
         training=list(range(160)),
@@ -88,7 +88,9 @@ def token_f1(bag, found, data):
 
 
 def test_a_classifier_reads_whole_texts_and_their_deciding_words(bag, unseen, classifier):
-    found = measure_faithfulness(Reader(bag), classifier, unseen.texts, unseen.labels, unseen.gold)
+    found = measure_faithfulness(
+        GatedEncoder(bag), classifier, unseen.texts, unseen.labels, unseen.gold
+    )
     assert found.accuracy > 0.95
     assert found.accuracy_from_rationale > 0.95
     assert found.accuracy_without < 0.7
@@ -189,7 +191,7 @@ def test_prior_of_words_move_their_gates(bag, learned, classifier):
     settings = RationaleSettings(**SMALL, selection=20.0, **SHARE)
     vectors = vectors_of(bag, learned.texts)
     found = train_gates(
-        Reader(bag),
+        GatedEncoder(bag),
         corpus_of(learned, vectors, prior),
         classifier,
         training=list(range(160)),

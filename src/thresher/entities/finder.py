@@ -40,7 +40,7 @@ from thresher.text.sentences import segment
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
-_CALIBRATION_SENTENCES = 300  # about; ten would suffice to find the input ranges of layers
+_CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
 __getattr__, _ = lazy_exports(
@@ -178,7 +178,7 @@ class EntityFinder(TextFinder, HubModel):
         """Train a student as `distill` does, on sentences that are already split into words."""
         progress = progress or SilentProgress()
         require_enough_words(sentences, progress)
-        advance = progress.stage("reading", len(sentences))
+        advance = progress.stage("encoding", len(sentences))
         gates = []
         for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
             group = sentences[low : low + _SENTENCES_PER_GROUP]
@@ -244,7 +244,7 @@ class EntityFinder(TextFinder, HubModel):
         ]
 
     def gate_scores(self, sentences: SplitText) -> Scores:
-        """Return P(open) of every word, with gates for subwords the largest of each: (words,)."""
+        """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
         max_words = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
         groups = [
             sentences[each[0] : each[-1] + 1]

@@ -19,13 +19,13 @@ class CalibratedSelector:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ValueError(f"a threshold lies in [0, 1], not {self.threshold}")
+            raise ValueError(f"`threshold` must be between 0 and 1, got {self.threshold}")
 
     @classmethod
     def calibrate(
         cls,
         selector: Selector,
-        gate: Scores,
+        gate_scores: Scores,
         sentences: Sequence[Sequence[str]],
         signals: WordSignals,
         *,
@@ -33,16 +33,16 @@ class CalibratedSelector:
     ) -> "CalibratedSelector":
         """Estimate the signal weights and the threshold from the gates on raw text.
 
-        gate: (words,), P(open) of every word of the sentences   signals: the other word signals
+        gate_scores: (words,), P(open) of every word   signals: the other word signals
         """
-        weights = SignalWeights.estimate(gate, signals)
-        scores = weights.combine(gate, signals)
-        found = [
+        weights = SignalWeights.estimate(gate_scores, signals)
+        word_scores = weights.combine(gate_scores, signals)
+        span_scores = [
             candidate.score
-            for candidates in decode(sentences, scores, not_names=not_names)
+            for candidates in decode(sentences, word_scores, not_names=not_names)
             for candidate in candidates
         ]
-        return cls(selector, weights, best_threshold(found))
+        return cls(selector, weights, best_threshold(span_scores))
 
 
 @dataclass(frozen=True)

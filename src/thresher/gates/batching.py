@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from thresher.text.indexed_sentences import IndexedSentences
 
-_BATCHES_PER_POOL = 16  # drawn at random together, then sorted by length among themselves
+_BATCHES_PER_POOL = 16  # of random sentences, sorted by length before they are divided
 
 
 def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:

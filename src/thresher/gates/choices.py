@@ -1,4 +1,4 @@
-"""The names that a user of gates chooses from."""
+"""The choices that users of gates have; does not import torch."""
 
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ class GatePosition(StrEnum):
 
 
 class GateUnit(StrEnum):
-    """What has a gate of its own."""
+    """Whether each word or each subword has a gate."""
 
     WORD = "word"
     SUBWORD = "subword"

@@ -1,7 +1,7 @@
-"""The contrast: sentences recognised from their selected words, and from the other words.
+"""The contrastive loss: recognise a sentence from its selected words, not from the others.
 
 L_rationale is small if the selected words identify their sentence among those of the batch;
-L_complement is the same loss of the words that were not selected.
+L_complement is the same loss for the words that were not selected.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ VectorFilter = Callable[[Tensor], Tensor]
 
 
 def info_nce(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
-    """Return −mean log softmax over the batch of anchorᵢ·otherⱼ/τ at j = i, of unit vectors.
+    """Return the InfoNCE loss: −mean log softmaxⱼ(anchorᵢ·otherⱼ/τ) at j = i, of unit vectors.
 
     anchors, others: (sentences, width)
     """
@@ -84,8 +84,8 @@ def _compared_vectors(
     own: Tensor, vector_filter: VectorFilter | None, processes: ProcessGroup
 ) -> Tensor:
     """Return the filtered vectors of the sentences of all processes: (sentences, …)."""
-    every = processes.sum(own)
-    return every if vector_filter is None else vector_filter(every)
+    vectors = processes.sum(own)
+    return vectors if vector_filter is None else vector_filter(vectors)
 
 
 def _with_gradient(loss: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
@@ -95,9 +95,9 @@ def _with_gradient(loss: Callable[[Tensor], Tensor], z: Tensor) -> Tensor:
     """
     if not z.requires_grad:
         return loss(z)
-    here = z.detach().requires_grad_()
-    value = loss(here)
-    if not value.requires_grad:  # a process has no sentences of a small batch
+    z0 = z.detach().requires_grad_()
+    value = loss(z0)
+    if not value.requires_grad:  # this process has no sentences of a small batch
         return value
-    (gradient,) = torch.autograd.grad(value, here)
+    (gradient,) = torch.autograd.grad(value, z0)
     return value.detach() + gradient @ (z - z.detach())

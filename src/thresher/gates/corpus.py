@@ -17,7 +17,7 @@ from thresher.gates.word_vectors import UnitIndex
 class EncodedCorpus:
     """Sentences that were encoded once, before training.
 
-    vectors: (units, width), what selectors read
+    vectors: (units, width), the input of selectors
     units: which words and sentences the units belong to
     """
 
@@ -35,7 +35,7 @@ class EncodedCorpus:
             raise ValueError(f"there must be one {name} per unit: {units} units, got {len(values)}")
 
     def words(self, indices: Sequence[int]) -> list[Sequence[str]]:
-        """Return some sentences."""
+        """Return the words of some sentences."""
         return [self.sentences[i] for i in indices]
 
     def vectors_of(self, indices: Sequence[int], device: torch.device) -> Tensor:

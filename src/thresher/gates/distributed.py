@@ -21,7 +21,7 @@ from thresher.errors import requires_extra
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """The processes that train together, as seen by the process with the number `rank`."""
+    """The processes that train together; `rank` is the number of this one."""
 
     rank: int = 0
     count: int = 1
@@ -55,12 +55,12 @@ class ProcessGroup:
         """Replace the gradient of each parameter by its mean over all processes."""
         if self.is_single:
             return
-        every = list(parameters)
-        own = [torch.zeros_like(each) if each.grad is None else each.grad for each in every]
+        parameters = list(parameters)
+        own = [torch.zeros_like(each) if each.grad is None else each.grad for each in parameters]
         flat = torch.cat([gradient.flatten() for gradient in own])
         distributed.all_reduce(flat)
         start = 0
-        for each in every:
+        for each in parameters:
             each.grad = (flat[start : start + each.numel()] / self.count).view_as(each)
             start += each.numel()
 

@@ -1,4 +1,4 @@
-"""What a selector reads of a sentence, and which units have a gate: words or subwords."""
+"""The input of a selector: one vector per unit (word or subword), optionally with attention."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

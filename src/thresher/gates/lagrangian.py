@@ -31,18 +31,18 @@ class TermWeight:
     average: float = 0.0
 
     def update(self, violation: float) -> None:
-        """Move c and λ, given value − target."""
+        """Update c and λ, given value − target."""
         self.average = self.smoothing * self.average + (1 - self.smoothing) * violation
-        moved = self.weight * math.exp(self.step * self.average)
-        self.weight = min(max(moved, self.min_weight), self.max_weight)
+        weight = self.weight * math.exp(self.step * self.average)
+        self.weight = min(max(weight, self.min_weight), self.max_weight)
 
     def update_for(self, value: float) -> None:
-        """Move c and λ after a step in which the term had this value; a fixed weight stays."""
+        """Update c and λ after a step in which the term had this value; a fixed weight stays."""
         if self.target is not None:
             self.update(value - self.target)
 
     def penalty(self, value: Tensor) -> Tensor:
-        """Return what the term adds to the loss: λ · value, or λ c after c and λ have moved.
+        """Return the term's part of the loss: λ · value; with a target update c and λ, then λ c.
 
         With a target the gradient is that of λ max(0, value − target). With the plain gradient of
         λ · value, gates that have closed too far would be closed further for as long as λ takes to
@@ -52,13 +52,13 @@ class TermWeight:
             return self.weight * value
         violation = value - self.target
         self.update(float(violation.detach()))
-        above = violation.clamp(min=0)
-        return self.weight * (above + (self.average - above.detach()))
+        excess = violation.clamp(min=0)
+        return self.weight * (excess + (self.average - excess.detach()))
 
 
 @dataclass(frozen=True)
 class OpenRateLimits:
-    """The fractions of selected words between which gates are taken to select something."""
+    """The lowest and the highest fraction of selected words that is not a collapse."""
 
     low: float
     high: float

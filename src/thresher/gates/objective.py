@@ -24,8 +24,8 @@ def sparsity(z: Tensor) -> Tensor:
 
 def continuity(z: Tensor, sentence_of_word: Tensor) -> Tensor:
     """Return the total variation within sentences: Σ |zᵢ₊₁ − zᵢ| / words."""
-    together = sentence_of_word[1:] == sentence_of_word[:-1]
-    return ((z[1:] - z[:-1]).abs() * together).sum() / len(z)
+    same_sentence = sentence_of_word[1:] == sentence_of_word[:-1]
+    return ((z[1:] - z[:-1]).abs() * same_sentence).sum() / len(z)
 
 
 def agreement(gates: KumaraswamyGate, prior: Tensor) -> Tensor:
@@ -71,7 +71,7 @@ def mean_continuity(prob_closed: Tensor, mask: Tensor) -> Tensor:
 def expected_selection(
     mean: Tensor, *, rate: float | None = None, prior: Tensor | None = None
 ) -> Tensor:
-    """Return the distance |E[z] − π| of the gates from what is expected of them.
+    """Return the distance |E[z] − π| between the gates and their expected values.
 
     For words with a prior probability it is the mean of |E[z] − π|; for the others together it is
     |mean E[z] − rate|. Without a prior or a rate the corresponding part is 0.

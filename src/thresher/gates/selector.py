@@ -76,7 +76,7 @@ def open_probabilities(
 ) -> Tensor:
     """Return P(open) of every unit, on the CPU: (units,).
 
-    vectors: (units, width), also an array that is mapped from a file   device: the selector's
+    vectors: (units, width), may be a memory-mapped array   device: of the selector
     """
     parts = [torch.zeros(0)]
     with torch.no_grad():

@@ -64,7 +64,7 @@ class UnitIndex:
         return cls(np.concatenate(word), unit_starts, int(starts[-1]))
 
     def rows(self, indices: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of the units of some sentences, one sentence after another."""
+        """Return the indices of the units of some sentences, one sentence after another."""
         low = self.starts[indices]
         lengths = self.starts[np.add(indices, 1)] - low
         before = np.cumsum(lengths) - lengths

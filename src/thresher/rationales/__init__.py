@@ -1,1 +1,1 @@
-"""Labels of texts with rationales: a classifier, and gates that select the words it needs."""
+"""Classify texts with rationales: a classifier, and gates that select the words it needs."""

@@ -1,4 +1,4 @@
-"""Score words by gradients, as usual explanations do, to compare rationales with.
+"""Score words by gradients, a common way to explain a classifier, to compare with rationales.
 
 A gate g mixes a word's embedding e with that of a closed gate, e₀, so ∂F/∂g at g = 1 is the
 gradient times (e − e₀): gradient × input, relative to the embedding of a removed word.
@@ -10,7 +10,7 @@ import torch
 from torch import Generator, Tensor
 
 from thresher.gates.batching import batches_by_length
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.corpus import split_by_text
 from thresher.rationales.inference import Words
 
@@ -18,7 +18,7 @@ _WORDS_PER_BATCH = {"cpu": 1024, "cuda": 16_384}
 
 
 def gradient_scores(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     classifier: Classifier,
     texts: Sequence[Words],
     answers: Tensor,
@@ -30,18 +30,18 @@ def gradient_scores(
     points: 1 takes the gradient with all gates open. More take the mean of the gradients at gates
         of (k + ½)/points: integrated gradients, whose sum approaches log p(answer | all words) −
         log p(answer | no words) as the number of points grows.
-    answers: (texts,)
+    answers: (texts,), the predicted labels
     """
     scores: list[Tensor] = [torch.zeros(0)] * len(texts)
-    device = reader.encoder.device
+    device = gated_encoder.encoder.device
     gate_values = [1.0] if points == 1 else [(k + 0.5) / points for k in range(points)]
     words_per_batch = _WORDS_PER_BATCH.get(device.type, 1024)
     for indices in batches_by_length(texts, words_per_batch=words_per_batch):
-        batch = reader.batch([texts[i] for i in indices])
+        batch = gated_encoder.batch([texts[i] for i in indices])
         total = torch.zeros(batch.words, device=device)
         for value in gate_values:
             z = torch.full((batch.words,), value, device=device, requires_grad=True)
-            log_p = torch.log_softmax(classifier(reader.vectors(batch, z)), -1)
+            log_p = torch.log_softmax(classifier(gated_encoder.vectors(batch, z)), -1)
             log_p_answers = log_p.gather(-1, answers.to(device)[indices][:, None])
             total += torch.autograd.grad(log_p_answers.sum(), z)[0]
         rows = split_by_text((total / points).cpu(), [texts[i] for i in indices])

@@ -1,4 +1,4 @@
-"""The names that a user of rationales chooses from."""
+"""The choices that users of rationales have; does not import torch."""
 
 from enum import StrEnum
 

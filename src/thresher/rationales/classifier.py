@@ -1,4 +1,4 @@
-"""The classifier of texts, and the reader that turns gated texts into its input."""
+"""The classifier of texts, and the encoder that turns gated texts into its input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ def seeded_classifier(seed: int, width: int, labels: int, *, hidden: int) -> Cla
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Encodes texts from which some words are removed.
+class GatedEncoder:
+    """Encodes each text as one vector, without the words whose gates are closed.
 
     gates_at: "input" replaces closed words before the encoder reads the text, so that no
         information about them is left; "pool" leaves their vectors out of the mean, although the
@@ -54,7 +54,7 @@ class Reader:
         require_choice("gates_at", self.gates_at, GatePosition)
 
     def batch(self, texts: Sequence[Sequence[str]]) -> TokenBatch:
-        """Return texts, given as words, as tokens."""
+        """Tokenize texts that are given as words."""
         return self.encoder.batch(texts)
 
     def vectors(self, batch: TokenBatch, z: Tensor | None = None) -> Tensor:

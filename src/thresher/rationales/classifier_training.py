@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 from torch.nn import functional
 
 from thresher.gates.optimization import adamw, take_step
-from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
+from thresher.rationales.classifier import Classifier, GatedEncoder, seeded_classifier
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
 
@@ -20,7 +20,7 @@ _LEARNING_RATE = 1e-3
 
 
 def train_classifier(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     texts: Sequence[Words],
     whole: Tensor,
     labels: Tensor,
@@ -41,14 +41,14 @@ def train_classifier(
     training, held_out: indices of texts
     """
     generator = Generator().manual_seed(settings.seed)
-    readings = [whole]
+    versions = [whole]
     for _ in range(settings.partial_readings):
         kept = random_parts(texts, generator)
-        readings.append(text_vectors(reader, texts, kept, progress=progress))
-    vectors = torch.stack(readings)  # (readings, texts, width)
-    targets = labels.to(vectors.device).expand(len(readings), -1)
+        versions.append(text_vectors(gated_encoder, texts, kept, progress=progress))
+    vectors = torch.stack(versions)  # (versions, texts, width)
+    targets = labels.to(vectors.device).expand(len(versions), -1)
     classifier = seeded_classifier(
-        settings.seed, reader.encoder.width, label_count, hidden=settings.hidden
+        settings.seed, gated_encoder.encoder.width, label_count, hidden=settings.hidden
     ).to(vectors.device)
     return _best_epoch(
         classifier,

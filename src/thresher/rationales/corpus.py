@@ -16,7 +16,7 @@ from thresher.gates.corpus import EncodedCorpus
 class LabelledCorpus(EncodedCorpus):
     """Encoded texts (each is one of the `sentences`) with their labels.
 
-    labels: (texts,), numbers of labels
+    labels: (texts,), indices of labels
     prior: (words,), π of each word, NaN where it gives no probability; None for no prior
     """
 

@@ -31,7 +31,7 @@ class Estimator(Protocol):
     def __call__(
         self, losses: Losses, gates: KumaraswamyGate, text_of_word: Tensor, *, generator: Generator
     ) -> Estimate:
-        """Estimate from new samples; gradients also reach what else `losses` depends on."""
+        """Estimate from new samples; gradients also reach other parameters of `losses`."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Evaluate a rationale finder on labelled texts, beside other ways to select as many words."""
+"""Evaluate rationales on labelled texts, and compare them with other selections of words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.rationales.attribution import gradient_scores, random_scores, top_words
 from thresher.rationales.choices import ReferenceSelection
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
 from thresher.rationales.finder import RationaleFinder, split_words
 from thresher.rationales.inference import Words, probabilities
@@ -43,31 +43,31 @@ def evaluate_rationales(
     on_problem: WarningHandler | None = None,
     progress: ProgressReporter | None = None,
 ) -> RationaleEvaluation:
-    """Measure a finder on labelled texts, beside reference selections of as many words.
+    """Measure a finder on labelled texts, and reference selections of the same number of words.
 
-    threshold: of P(open), from which on a word is in the rationale; by default the model's
+    threshold: the minimum P(open) of a word in a rationale; by default that of the model
     on_problem: called with one line for each text whose label the model does not know; without it
         the first of them raises `InputError`
     """
     known = _texts_with_known_labels(texts, finder.labels, on_problem or raise_input_error)
-    placed = [split_words(each.text) for each in known]
-    words = [[word.text for word in each] for each in placed]
+    located_words = [split_words(each.text) for each in known]
+    words = [[word.text for word in each] for each in located_words]
     selected = finder.selected(finder.scores(words), threshold)
-    readings = 1 + 2 * (1 + len(references))  # each text whole, and with and without each selection
+    versions = 1 + 2 * (1 + len(references))  # each text whole, and with and without each selection
     figures = compare_selections(
-        finder.reader,
+        finder.gated_encoder,
         finder.model.classifier,
         words,
         torch.tensor([finder.labels.index(each.label or "") for each in known]),
         selected,
         references=references,
-        progress=(progress or SilentProgress()).stage("measuring", len(known) * readings),
+        progress=(progress or SilentProgress()).stage("evaluating", len(known) * versions),
     )
-    return RationaleEvaluation(figures, _gold_word_counts(known, placed, selected))
+    return RationaleEvaluation(figures, _gold_word_counts(known, located_words, selected))
 
 
 def compare_selections(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     classifier: Classifier,
     texts: Sequence[Words],
     labels: Tensor,
@@ -85,7 +85,7 @@ def compare_selections(
         averaged on the way from no words to all words
     labels: (texts,)   selected: for each text (words,), true where a word is in its rationale
     """
-    whole = probabilities(reader, classifier, texts, progress=progress)
+    whole = probabilities(gated_encoder, classifier, texts, progress=progress)
     answers = whole.argmax(-1)
     counts = [int(each.sum()) for each in selected]
     scores: dict[str, Callable[[], list[Tensor]]] = {
@@ -93,17 +93,17 @@ def compare_selections(
             texts, generator=Generator().manual_seed(seed)
         ),
         ReferenceSelection.GRADIENT: lambda: [
-            each.abs() for each in gradient_scores(reader, classifier, texts, answers)
+            each.abs() for each in gradient_scores(gated_encoder, classifier, texts, answers)
         ],
         ReferenceSelection.INTEGRATED_GRADIENTS: lambda: gradient_scores(
-            reader, classifier, texts, answers, points=_INTEGRATION_POINTS
+            gated_encoder, classifier, texts, answers, points=_INTEGRATION_POINTS
         ),
     }
     selections = {"rationale": list(selected)}
     selections |= {str(name): top_words(scores[name](), counts) for name in references}
     return {
         name: measure_faithfulness(
-            reader, classifier, texts, labels, each, whole=whole, progress=progress
+            gated_encoder, classifier, texts, labels, each, whole=whole, progress=progress
         )
         for name, each in selections.items()
     }

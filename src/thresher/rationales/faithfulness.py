@@ -1,4 +1,4 @@
-"""Measure how far a classifier's answers rest on rationales.
+"""Measure how much a classifier's answers (predicted labels) depend on rationales.
 
 The classifier reads each text three times: whole, only the words of its rationale, and only the
 other words.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.inference import Words, probabilities
 
 
@@ -39,7 +39,7 @@ class Faithfulness:
 
 
 def measure_faithfulness(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     classifier: Classifier,
     texts: Sequence[Words],
     labels: Tensor,
@@ -48,20 +48,20 @@ def measure_faithfulness(
     whole: Tensor | None = None,
     progress: Callable[[int], None] = lambda texts: None,
 ) -> Faithfulness:
-    """Let a classifier read whole texts, their rationales and the rest, and compare its answers.
+    """Classify whole texts, their rationales and the other words, and compare the answers.
 
     labels: (texts,), the true ones
     selected: for each text (words,), true where a word is in its rationale
     whole: (texts, labels), the probabilities given the whole texts, if they are known already
     """
     if whole is None:
-        whole = probabilities(reader, classifier, texts, progress=progress)
+        whole = probabilities(gated_encoder, classifier, texts, progress=progress)
     kept = [each.float() for each in selected]
     rest = [1 - each for each in kept]
     return faithfulness(
         whole,
-        probabilities(reader, classifier, texts, kept, progress=progress),
-        probabilities(reader, classifier, texts, rest, progress=progress),
+        probabilities(gated_encoder, classifier, texts, kept, progress=progress),
+        probabilities(gated_encoder, classifier, texts, rest, progress=progress),
         labels,
         selected,
     )

@@ -1,4 +1,4 @@
-"""Label texts, and find the words that the labels rest on."""
+"""Label texts, and find the words that the labels depend on."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from copy import deepcopy
@@ -16,7 +16,7 @@ from thresher.gates.batching import batches_by_length
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import encode_words
 from thresher.progress import ProgressReporter, SilentProgress
-from thresher.rationales.classifier import Reader
+from thresher.rationales.classifier import GatedEncoder
 from thresher.rationales.corpus import split_by_text
 from thresher.rationales.fit import FittedRationales, fit_rationales
 from thresher.rationales.inference import probabilities
@@ -32,7 +32,7 @@ _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 
 @dataclass(frozen=True)
 class Explanation:
-    """The label of a text and the spans of words it rests on.
+    """The label of a text and the spans of words it depends on.
 
     probability: of the label, given the whole text (mode "frozen") or the rationale ("joint")
     from_rationale: of the same label, given the words of the spans alone
@@ -45,7 +45,7 @@ class Explanation:
 
 
 class RationaleFinder:
-    """Labels texts and selects the words that each label rests on.
+    """Labels texts and selects the words that each label depends on.
 
     >>> finder = RationaleFinder.fit(texts, labels)
     >>> finder.explain("The soup was cold and nobody came.")
@@ -55,7 +55,7 @@ class RationaleFinder:
     def __init__(self, encoder: Encoder, model: RationaleModel) -> None:
         self.encoder = encoder
         self.model = model
-        self.reader = Reader(encoder, model.gates_at)
+        self.gated_encoder = GatedEncoder(encoder, model.gates_at)
         self._selector = model.selector.to(encoder.device)
         self._classifier = model.classifier.to(encoder.device)
 
@@ -177,8 +177,8 @@ class RationaleFinder:
         """
         kept = [each.float() for each in selected]
         return (
-            probabilities(self.reader, self._classifier, texts),
-            probabilities(self.reader, self._classifier, texts, kept),
+            probabilities(self.gated_encoder, self._classifier, texts),
+            probabilities(self.gated_encoder, self._classifier, texts, kept),
         )
 
     def _threshold(self, threshold: float | None) -> float:

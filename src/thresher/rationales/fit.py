@@ -16,7 +16,7 @@ from thresher.gates.selector import Selector, open_probabilities
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
 from thresher.rationales.choices import RationaleMode
-from thresher.rationales.classifier import Classifier, Reader, seeded_classifier
+from thresher.rationales.classifier import Classifier, GatedEncoder, seeded_classifier
 from thresher.rationales.classifier_training import train_classifier
 from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_text
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
@@ -31,7 +31,7 @@ from thresher.rationales.training import (
 )
 
 MIN_TEXTS = 20  # with fewer, nothing is learned
-_TARGET_TOLERANCE = 0.05  # by which the fraction of open gates may miss its target unmentioned
+_TARGET_TOLERANCE = 0.05  # a larger deviation of the open gates from their target is a warning
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ def fit_rationales(
     """
     require_enough_texts(labels, label_names)
     training, held_out = hold_out_texts(len(texts), fraction=settings.held_out, seed=settings.seed)
-    reader = Reader(encoder, settings.gates_at)
+    gated_encoder = GatedEncoder(encoder, settings.gates_at)
     if _skips_whole_texts(classifier, settings):
         classifier = classifier or _untrained(encoder, len(label_names), settings)
         targets = labels
     else:
-        whole = text_vectors(reader, texts, progress=progress.stage("texts", len(texts)))
+        whole = text_vectors(gated_encoder, texts, progress=progress.stage("texts", len(texts)))
         classifier = classifier or train_classifier(
-            reader,
+            gated_encoder,
             texts,
             whole,
             labels,
@@ -91,7 +91,7 @@ def fit_rationales(
         vectors = cache_vectors(encoder, texts, Path(folder) / "vectors.npy", progress=count)
         corpus = LabelledCorpus(texts, vectors, UnitIndex.of_words(texts), targets, prior)
         trained = train_gates(
-            reader,
+            gated_encoder,
             corpus,
             classifier,
             training=training,
@@ -99,7 +99,7 @@ def fit_rationales(
             settings=settings,
             after_step=progress.stage("gates", settings.steps),
         )
-        figures = _held_out_figures(reader, corpus, trained, labels, held_out)
+        figures = _held_out_figures(gated_encoder, corpus, trained, labels, held_out)
     warnings = _warnings(trained, figures, labels[held_out], settings)
     for warning in warnings:
         progress.note(warning)
@@ -128,7 +128,7 @@ def _skips_whole_texts(classifier: Classifier | None, settings: RationaleSetting
 def _targets(
     classifier: Classifier, whole: Tensor, labels: Tensor, settings: RationaleSettings
 ) -> Tensor:
-    """Return what the gates should preserve: a frozen classifier's answers, or the labels."""
+    """Return the labels to train gates on: a frozen classifier's answers, or the true labels."""
     if settings.mode == RationaleMode.JOINT:
         return labels
     with torch.no_grad():
@@ -137,53 +137,55 @@ def _targets(
 
 
 def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Classifier:
-    new = seeded_classifier(settings.seed, encoder.width, labels, hidden=settings.hidden)
-    return new.to(encoder.device)
+    classifier = seeded_classifier(settings.seed, encoder.width, labels, hidden=settings.hidden)
+    return classifier.to(encoder.device)
 
 
 def _held_out_figures(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     corpus: LabelledCorpus,
     trained: TrainedGates,
     labels: Tensor,
     held_out: Sequence[int],
 ) -> Faithfulness:
-    device = reader.encoder.device
+    device = gated_encoder.encoder.device
     texts = corpus.words(held_out)
     opened = open_probabilities(trained.selector, corpus.vectors_of(held_out, device), device)
     selected = split_by_text(opened >= OPEN, texts)
-    return measure_faithfulness(reader, trained.classifier, texts, labels[list(held_out)], selected)
+    return measure_faithfulness(
+        gated_encoder, trained.classifier, texts, labels[list(held_out)], selected
+    )
 
 
 def _warnings(
     trained: TrainedGates, figures: Faithfulness, labels: Tensor, settings: RationaleSettings
 ) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if (gate_warning := _gate_warning(trained, settings)) is not None:
-        found.append(gate_warning)
+        warnings.append(gate_warning)
     most_frequent = float(torch.bincount(labels).max()) / len(labels)
     frozen = settings.mode == RationaleMode.FROZEN
     accuracy = figures.accuracy if frozen else figures.accuracy_from_rationale
     if accuracy <= most_frequent:
-        found.append(
+        warnings.append(
             f"the classifier is right on {accuracy:.1%} of held-out texts, no better than always "
             "answering the most frequent label: its rationales are meaningless"
         )
-    return tuple(found)
+    return tuple(warnings)
 
 
 def _gate_warning(trained: TrainedGates, settings: RationaleSettings) -> str | None:
     """Return one line if the gates have collapsed or missed their target."""
     chosen, last, target = trained.chosen, trained.checks[-1], settings.sparsity_target
     advice = "try another fraction of words to select, another `sparsity`, or more `steps`"
-    collapse, later = (OPEN_RATE_LIMITS.collapse(each.selected) for each in (chosen, last))
+    collapse, last_collapse = (OPEN_RATE_LIMITS.collapse(each.selected) for each in (chosen, last))
     on_target = target is not None and abs(target - chosen.selected) < _TARGET_TOLERANCE
     if collapse is not None and not on_target:
         return f"the gates have collapsed: {collapse}; {advice}"
-    if later is not None and collapse is None:
+    if last_collapse is not None and collapse is None:
         return (
-            f"the gates collapsed in the end: {later}; those of step {chosen.step} are kept; "
-            f"{advice}"
+            f"the gates collapsed in the end: {last_collapse}; those of step {chosen.step} are "
+            f"kept; {advice}"
         )
     if target is not None and chosen.terms["sparsity"] > target + _TARGET_TOLERANCE:
         return (

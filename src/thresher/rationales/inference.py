@@ -1,4 +1,4 @@
-"""Let a classifier read whole texts, or only some of their words."""
+"""Apply a classifier to whole texts, or only to some of their words."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from thresher.gates.batching import batches_by_length
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 
 _WORDS_PER_BATCH = {"cpu": 1024, "cuda": 32_768}
 
@@ -14,7 +14,7 @@ Words = Sequence[str]
 
 
 def text_vectors(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     texts: Sequence[Words],
     kept: Sequence[Tensor] | None = None,
     *,
@@ -25,20 +25,20 @@ def text_vectors(
     kept: for each text (words,), 1 for words to keep and 0 for words to remove; by default all are
         kept
     """
-    device = reader.encoder.device
-    vectors = torch.zeros(len(texts), reader.encoder.width, device=device)
+    device = gated_encoder.encoder.device
+    vectors = torch.zeros(len(texts), gated_encoder.encoder.width, device=device)
     words_per_batch = _WORDS_PER_BATCH.get(device.type, 1024)
     with torch.no_grad():
         for indices in batches_by_length(texts, words_per_batch=words_per_batch):
-            batch = reader.batch([texts[i] for i in indices])
+            batch = gated_encoder.batch([texts[i] for i in indices])
             z = None if kept is None else torch.cat([kept[i] for i in indices]).to(vectors)
-            vectors[indices] = reader.vectors(batch, z)
+            vectors[indices] = gated_encoder.vectors(batch, z)
             progress(len(indices))
     return vectors
 
 
 def probabilities(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     classifier: Classifier,
     texts: Sequence[Words],
     kept: Sequence[Tensor] | None = None,
@@ -46,6 +46,6 @@ def probabilities(
     progress: Callable[[int], None] = lambda texts: None,
 ) -> Tensor:
     """Return the probability of each label given the kept words: (texts, labels)."""
-    vectors = text_vectors(reader, texts, kept, progress=progress)
+    vectors = text_vectors(gated_encoder, texts, kept, progress=progress)
     with torch.no_grad():
         return torch.softmax(classifier(vectors), -1)

@@ -94,11 +94,11 @@ def _usable_texts(
         if missing:
             problem = missing_field(record.values, missing[0])
             first_problem = first_problem or problem
-            located = f"{record.location}: {problem}"
-            on_problem(located) if delayed is None else delayed.append(located)
+            message = f"{record.location}: {problem}"
+            on_problem(message) if delayed is None else delayed.append(message)
             continue
-        for located in delayed or ():
-            on_problem(located)
+        for message in delayed or ():
+            on_problem(message)
         delayed = None
         try:
             text = _text_of(record.values, fields, name, record.number)
@@ -136,10 +136,10 @@ def _label(value: object, field: str) -> str:
 def _gold(value: Any, field: str, length: int) -> tuple[Bounds, ...]:
     """Parse [[start, end], …] or [{"start": …, "end": …}, …]; in a table, as JSON."""
     try:
-        given = json.loads(value) if isinstance(value, str) else value
+        spans = json.loads(value) if isinstance(value, str) else value
         pairs = [
             (each["start"], each["end"]) if isinstance(each, dict) else tuple(each)
-            for each in given
+            for each in spans
         ]
         bounds = [(start, end) for start, end in pairs]
     except (ValueError, TypeError, KeyError):

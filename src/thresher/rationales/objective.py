@@ -1,4 +1,4 @@
-"""The terms of the loss besides the task, in expectation over the gates: without sampling noise."""
+"""The terms of the loss besides the task: exact expectations over the gates, not samples."""
 
 from torch import Tensor
 

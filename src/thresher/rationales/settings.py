@@ -17,7 +17,7 @@ class RationaleSettings:
     mode: "frozen" first trains a classifier on whole texts, then gates that keep its answers;
         "joint" trains both together, the classifier on gated texts
     head_start: whether the classifier of mode "joint" is first trained on whole texts. Without it,
-        as first published, gates may close before the classifier has learned what to open them for
+        as first published, gates may close before the classifier has learned to use any word
     gates_at: where a closed gate removes a word, at the encoder's "input" or when vectors are
         averaged ("pool")
     form: how a sample becomes a hard gate, "thresholded", "stretched" or "continuous"
@@ -26,7 +26,7 @@ class RationaleSettings:
     sparsity, continuity, selection: the weights λ_s, λ_c, λ_e. With a target (`…_target`) they are
         the initial value of a Lagrange multiplier that holds the term at or below the target
     expected_rate: the expected fraction of selected words (π of all words together); it keeps gates
-        from closing everywhere. π of single words comes with the texts
+        from closing everywhere. π of single words is given with the texts
     smoothing, dual_step, least_weight, most_weight: α, η and the bounds of λ of the multipliers
     partial_readings: how often the classifier sees each text with a random part of its words
         removed, before there are gates, so that it can handle gated texts

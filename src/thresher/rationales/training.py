@@ -1,4 +1,4 @@
-"""Train gates that leave a classifier the words it needs."""
+"""Train gates that select the words a classifier needs."""
 
 import copy
 import math
@@ -15,7 +15,7 @@ from thresher.gates.optimization import adamw, set_learning_rate, take_step
 from thresher.gates.selector import Selector, seeded_selector
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.rationales.choices import RationaleMode
-from thresher.rationales.classifier import Classifier, Reader
+from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.corpus import LabelledCorpus, endless_batches, split_by_text
 from thresher.rationales.estimators import Estimate, Estimator, make_estimator
 from thresher.rationales.inference import probabilities
@@ -33,9 +33,9 @@ Rank = tuple[bool, float, float]
 
 @dataclass(frozen=True)
 class Check:
-    """An evaluation during training, on held-out texts with gates decided instead of sampled.
+    """An evaluation during training, on held-out texts, with P(open) ≥ ½ instead of samples.
 
-    task: −log p of the target label   kept: the fraction of texts that get it
+    task: −log p of the target label   kept: the fraction of texts for which it is predicted
     selected: the fraction of words in rationales
     terms: the expected terms   weights: their λ at that step
     """
@@ -59,7 +59,7 @@ class TrainedGates:
 
 
 def train_gates(
-    reader: Reader,
+    gated_encoder: GatedEncoder,
     corpus: LabelledCorpus,
     classifier: Classifier,
     *,
@@ -76,7 +76,7 @@ def train_gates(
 
     training, held_out: indices of texts
     """
-    loop = GateTraining.new(reader, corpus, classifier, settings)
+    loop = GateTraining.new(gated_encoder, corpus, classifier, settings)
     batches = endless_batches(
         training,
         [len(words) for words in corpus.sentences],
@@ -90,7 +90,7 @@ def train_gates(
         after_step(1)
         if _is_checked(step, settings):
             checks.append(loop.check(step, held_out))
-            best.offer(rank_of(checks[-1], loop.term_weights), checks[-1], loop)
+            best.update(rank_of(checks[-1], loop.term_weights), checks[-1], loop)
     return TrainedGates(*best.restored(loop), tuple(checks), best.check)
 
 
@@ -98,7 +98,7 @@ def train_gates(
 class GateTraining:
     """The state of training, and its steps and checks."""
 
-    reader: Reader
+    gated_encoder: GatedEncoder
     corpus: LabelledCorpus
     settings: RationaleSettings
     selector: Selector
@@ -111,7 +111,7 @@ class GateTraining:
     @classmethod
     def new(
         cls,
-        reader: Reader,
+        gated_encoder: GatedEncoder,
         corpus: LabelledCorpus,
         classifier: Classifier,
         settings: RationaleSettings,
@@ -120,7 +120,7 @@ class GateTraining:
 
         The classifier is trained further in mode "joint" only.
         """
-        device = reader.encoder.device
+        device = gated_encoder.encoder.device
         width = classifier.norm.normalized_shape[0]
         selector = seeded_selector(
             settings.seed, width, hidden=settings.hidden, form=settings.form
@@ -129,7 +129,7 @@ class GateTraining:
         if settings.mode == RationaleMode.JOINT:
             trained.append(classifier.requires_grad_(True))
         return cls(
-            reader=reader,
+            gated_encoder=gated_encoder,
             corpus=corpus,
             settings=settings,
             selector=selector,
@@ -162,17 +162,17 @@ class GateTraining:
 
     def gates(self, indices: Sequence[int]) -> KumaraswamyGate:
         """Return the gates of the words of some texts."""
-        device = self.reader.encoder.device
+        device = self.gated_encoder.encoder.device
         gates: KumaraswamyGate = self.selector(self.corpus.vectors_of(indices, device))
         return gates
 
     def estimate_task(self, indices: Sequence[int], gates: KumaraswamyGate) -> Estimate:
         """Sample gates, and estimate the loss of the task and its gradient on some texts."""
-        batch = self.reader.batch(self.corpus.words(indices))
-        targets = self.corpus.labels[list(indices)].to(self.reader.encoder.device)
+        batch = self.gated_encoder.batch(self.corpus.words(indices))
+        targets = self.corpus.labels[list(indices)].to(self.gated_encoder.encoder.device)
 
         def losses(z: Tensor) -> Tensor:
-            logits = self.classifier(self.reader.vectors(batch, z))
+            logits = self.classifier(self.gated_encoder.vectors(batch, z))
             return functional.cross_entropy(logits, targets, reduction="none")
 
         return self.estimate(losses, gates, batch.sentence_of_word, generator=self.generator)
@@ -180,12 +180,12 @@ class GateTraining:
     def check(self, step: int, held_out: Sequence[int]) -> Check:
         """Evaluate the gates and the classifier on held-out texts."""
         texts = self.corpus.words(held_out)
-        labels = self.corpus.labels[list(held_out)].to(self.reader.encoder.device)
+        labels = self.corpus.labels[list(held_out)].to(self.gated_encoder.encoder.device)
         with torch.no_grad():
             gates = self.gates(held_out)
             opened = gates.prob_open() >= OPEN
             kept = split_by_text(opened.float(), texts)
-            answers = probabilities(self.reader, self.classifier, texts, kept)
+            answers = probabilities(self.gated_encoder, self.classifier, texts, kept)
             terms = self._terms(held_out, gates)
         return Check(
             step=step,
@@ -214,7 +214,7 @@ class _BestCheck:
         self.check: Check
         self.weights: list[dict[str, Any]] = []
 
-    def offer(self, rank: Rank, check: Check, loop: GateTraining) -> None:
+    def update(self, rank: Rank, check: Check, loop: GateTraining) -> None:
         """Keep this check and the current weights if it is the first or ranks before the best."""
         if not self.weights or rank < self.rank:
             self.rank, self.check = rank, check

@@ -168,7 +168,7 @@ def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_pa
     for other in (["--seed", "5"], ["--layer", "3"]):
         result = run(*command, *other, "--resume")
         assert result.status == 1
-        assert "it was begun with other text or settings" in result.complaint
+        assert "it was started with other text or settings" in result.complaint
 
 
 def test_a_line_that_cannot_be_read_does_not_stop_the_learning(run, short_corpus, tmp_path):

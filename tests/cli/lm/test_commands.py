@@ -135,7 +135,7 @@ def test_a_run_cannot_be_resumed_with_other_settings(novel, tmp_path, run, monke
         run(*command)
     answer = run(*command, "--resume", "--margin", 2)
     assert answer.status == 1
-    assert "it was begun with other text or settings" in answer.complaint
+    assert "it was started with other text or settings" in answer.complaint
 
 
 def test_a_loss_that_is_no_number_leaves_the_best_model_behind(novel, tmp_path, run, monkeypatch):

@@ -191,7 +191,7 @@ class InterruptAfter:
         def count(steps):
             nonlocal done
             done += steps
-            if name == "learning" and done > self.fraction * total:
+            if name == "training" and done > self.fraction * total:
                 raise KeyboardInterrupt
 
         return count
@@ -233,7 +233,7 @@ def test_resuming_with_other_text_is_refused(tiny, tmp_path):
     EntityFinder.fit_words(
         sentences(), encoder=tiny, settings=EntitySettings(epochs=1), work_dir=tmp_path
     )
-    with pytest.raises(InputError, match="begun with other text or settings"):
+    with pytest.raises(InputError, match="started with other text or settings"):
         EntityFinder.fit_words(
             sentences(90),
             encoder=tiny,
@@ -253,7 +253,7 @@ def test_resuming_with_the_same_words_in_other_sentences_is_refused(tiny, tmp_pa
     given = {"encoder": tiny, "settings": EntitySettings(epochs=1), "work_dir": tmp_path}
     given["prior_knowledge"] = PriorKnowledge(selected=0.1, priors=["none"])
     EntityFinder.fit_words([["then", "she", "left"]] * 100, **given)
-    with pytest.raises(InputError, match="begun with other text or settings"):
+    with pytest.raises(InputError, match="started with other text or settings"):
         EntityFinder.fit_words([["then", "she", "left"] * 2] * 50, **given, resume=True)
 
 
@@ -299,7 +299,7 @@ class TestBrokenFolders:
                 "config.json does not describe a model: entity is 1, but there are 1 selectors",
             ),
             ({"entity": -1}, "entity is -1"),
-            ({"threshold": 41}, "a threshold lies in [0, 1], not 41.0"),
+            ({"threshold": 41}, "`threshold` must be between 0 and 1, got 41.0"),
             ({"threshold": "high"}, "could not convert"),
             ({"trust": {"capital": None}}, "float"),
         ],

@@ -1,4 +1,4 @@
-"""Evaluate a finder on texts in which people have marked the entities."""
+"""Evaluate a finder on texts with annotated entities."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -22,7 +22,7 @@ class GoldTexts:
 
     @classmethod
     def read(cls, sources: Iterable[str], *, format: str = "conll") -> "GoldTexts":  # noqa: A002
-        """Read files; one record that cannot be read is an error, as results would mislead.
+        """Read files; a record that cannot be read is an error, since skipping it changes results.
 
         format: conll, prodigy, doccano or label-studio
         """

@@ -52,7 +52,7 @@ class SignalExtractor:
         """Return the signals of the words of all texts; repetitions count within a text."""
         sentences = texts[0] if len(texts) == 1 else chain.from_iterable(texts)
         words = IndexedSentences.from_sentences(sentences)
-        casing = _casing_where_used(words)
+        casing = _casing_in_cased_sentences(words)
         repeated = None
         if self.ordinary is not None:
             text_lengths = list(map(len, texts))
@@ -71,7 +71,7 @@ class SignalExtractor:
         return is_word(word) and word.casefold() not in self.not_names
 
 
-def _casing_where_used(sentences: IndexedSentences) -> NDArray[np.int8]:
+def _casing_in_cased_sentences(sentences: IndexedSentences) -> NDArray[np.int8]:
     """Return the casing of each word; uninformative in sentences without any capital: (words,)."""
     casing = casing_of_words(sentences)
     sentence = sentences.sentence_of_word()

@@ -1,8 +1,8 @@
 """Evidence for names in scripts without capitals, from raw text.
 
 Each kind of evidence gives every word a score, higher for likelier entities, and NaN where it does
-not apply. `EvidencePrior` brings several kinds to one scale and averages them; of the words that
-have a score, the expected fraction of entities has the highest ones.
+not apply. `EvidencePrior` normalizes several kinds and averages them; the words with the highest
+averages, as many as entities are expected, count as entities.
 
 To add a kind of evidence, write a class with the method `scores` and register it in registry.py.
 """

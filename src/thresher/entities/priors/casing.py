@@ -1,4 +1,4 @@
-"""The case of words, and where it tells whether a word is a name."""
+"""The case of words, and where it indicates names."""
 
 from collections.abc import Sequence
 from enum import IntEnum

@@ -1,4 +1,4 @@
-"""What is known about words before training: priors, word lists and expected rates."""
+"""Prior knowledge about words, before training: priors, word lists and expected rates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace

@@ -13,7 +13,7 @@ from thresher.entities.choices import PriorName
 from thresher.entities.priors.casing import is_capitalised
 from thresher.text.indexed_sentences import IndexedSentences
 
-MIN_FRACTION = 0.05  # of the letters; less of another script are names and quotations
+MIN_FRACTION = 0.05  # of the letters; a script with fewer is used in names and quotations
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
 MIN_CAPITALS = 0.005  # of the words; fewer are accidental
 

@@ -29,7 +29,7 @@ class WordStatistics:
     cased: occurrences where case is informative   capitals: those of them with a capital
     before_address: occurrences directly before a URL or a user's handle
     total_passages: passages that contain any word
-    common_words: words that are common in the language, whatever this text says
+    common_words: words that are common in the language, independent of this text
     """
 
     count: Counter[str] = field(default_factory=Counter)
@@ -86,7 +86,7 @@ class WordStatistics:
         return frozenset(filter(is_word, (*in_text, *self.common_words)))
 
     def never_names(self) -> frozenset[str]:
-        """Return the words that may be capitalised but are not names, judged by their use.
+        """Return words that the text uses with capitals although they are not names.
 
         Words that mostly occur before an address are markup ("RT @user"); a single letter that is
         capitalised in a quarter of all passages is grammar ("I").

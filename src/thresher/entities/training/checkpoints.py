@@ -38,11 +38,11 @@ def save_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
 
 
 def load_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
-    """Bring a new state to where a stopped run was; without a file it stays at the start."""
-    found = read_checkpoint(path, fingerprint=fingerprint)
-    if found is None:
+    """Restore the state of a stopped run; without a file the state is unchanged."""
+    checkpoint = read_checkpoint(path, fingerprint=fingerprint)
+    if checkpoint is None:
         return
-    tensors, numbers = found
+    tensors, numbers = checkpoint
     ModuleList(state.selectors).load_state_dict(without_prefix(_WEIGHTS, tensors))
     load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))
     state.generator_state = tensors.get(_GENERATOR)

@@ -1,4 +1,4 @@
-"""Train a small student to open its gates where a large teacher does, on raw text.
+"""Train a small student model to predict the gates of a large teacher, on raw text.
 
 The student encodes words with a `StaticEncoder` instead of a transformer, and otherwise is a finder
 like any other. Its token vectors are initialized with the principal components of the teacher's
@@ -33,7 +33,7 @@ _WARM_UP_STEPS = 100
 class DistillationSettings:
     """How a student is trained.
 
-    width: of its vectors   layers, reach: of its convolution over words   hidden: of its selector
+    width: of token vectors   layers, reach: of the convolution over words   hidden: of the selector
     vector_rate: the learning rate of token vectors, which is higher because each batch contains
         only a few of them
     """
@@ -110,8 +110,8 @@ def principal_components(vectors: Tensor, width: int) -> Tensor:
         )
     centred = vectors.float() - vectors.float().mean(0)
     _, directions = torch.linalg.eigh(centred.T @ centred)  # in order of increasing variance
-    found: Tensor = centred @ directions[:, -width:].flip(1)
-    return found / found.square().mean().sqrt().clamp(min=1e-6)
+    projected: Tensor = centred @ directions[:, -width:].flip(1)
+    return projected / projected.square().mean().sqrt().clamp(min=1e-6)
 
 
 def train_student(

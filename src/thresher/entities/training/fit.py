@@ -29,9 +29,9 @@ from thresher.text.indexed_sentences import IndexedSentences
 
 MIN_WORDS = 200  # with fewer, nothing is learned
 FEW_WORDS = 20_000  # with fewer, a warning is given
-_MIN_STEPS = 150  # a small text is read several times, until the gates have moved
-_MAX_SHIFT, _BISECTIONS = 8.0, 16  # of gates that are shifted to reach a rate
-_VECTORS_PER_RATE = 65_536  # about so many vectors are enough to measure a rate
+_MIN_STEPS = 150  # a small text gets more epochs to reach this
+_MAX_SHIFT, _BISECTIONS = 8.0, 16  # limits of the search in `shift_to_rate`
+_VECTORS_PER_RATE = 65_536  # about this many vectors are enough to measure a rate
 
 
 def fit_selectors(

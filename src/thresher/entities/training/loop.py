@@ -149,7 +149,7 @@ class _TrainingLoop:
         return with_contrast or (has_target and self._learns_from_prior(number))
 
     def _prior_terms(self, number: int, gates: KumaraswamyGate, prior: Tensor) -> Terms:
-        """Return the agreement with the prior; for a repelled selector, that with its rate."""
+        """Return the agreement with the prior or, for a repelled selector, with its target rate."""
         weight, target = self.settings.agreement, self.settings.target_rates[number]
         if self._learns_from_prior(number):
             return {"agreement": (weight, agreement(gates, prior))}

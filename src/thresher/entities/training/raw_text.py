@@ -1,4 +1,4 @@
-"""What is computed from raw sentences before they are encoded: a prior and word signals.
+"""Compute the prior and the word signals of raw sentences, before they are encoded.
 
 Sentences that do not fit in memory are kept in files meanwhile (`stored_sentences`).
 """

@@ -49,11 +49,12 @@ class FitRun:
         if self.resume and done.is_file():
             if done.read_text(encoding="utf-8") != self.fingerprint:
                 raise InputError(
-                    f"cannot resume from {self.work_dir}: it was begun with other text or settings"
+                    f"cannot resume from {self.work_dir}: it was started with other text or "
+                    "settings"
                 )
             mapped: NDArray[np.float16] = np.load(path, mmap_mode="r")
             return mapped
-        self.processes.wait()  # until all have looked for the file
+        self.processes.wait()  # until all processes have checked the file
         done.unlink(missing_ok=True)
         vectors = cache_vectors(
             encoder,
@@ -61,7 +62,7 @@ class FitRun:
             path,
             features=settings.features,
             units=units,
-            progress=self.progress.stage("reading", len(sentences)),
+            progress=self.progress.stage("encoding", len(sentences)),
             processes=self.processes,
         )
         done.write_text(self.fingerprint, encoding="utf-8")
@@ -78,7 +79,7 @@ class FitRun:
         elif self.processes.is_main:
             path.unlink(missing_ok=True)  # of another run in the same directory
         steps = steps_per_epoch(len(corpus.sentences), settings)
-        count = self.progress.stage("learning", settings.epochs * steps)
+        count = self.progress.stage("training", settings.epochs * steps)
         count(state.epoch * steps + state.step)
         saved_at = time.monotonic()
         had_collapsed = False

@@ -36,11 +36,11 @@ class EpochReport:
     def collapse(self) -> str | None:
         """One line about the first selector whose gates have collapsed, or None."""
         for number, selected in enumerate(self.selected, start=1):
-            found = OPEN_RATE_LIMITS.collapse(selected)
-            if found is not None:
+            reason = OPEN_RATE_LIMITS.collapse(selected)
+            if reason is not None:
                 which = f" of selector {number}" if len(self.selected) > 1 else ""
                 advice = "try another `sparsity`, or a `target_rate`"
-                return f"the gates{which} have collapsed: {found}; {advice}"
+                return f"the gates{which} have collapsed: {reason}; {advice}"
         return None
 
 

@@ -1,4 +1,4 @@
-"""Make the model of a fast finder from a teacher's gates on raw text."""
+"""Train the model of a fast finder on a teacher's gates."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -21,7 +21,7 @@ from thresher.gates.features import Features
 from thresher.gates.seeding import seeded
 from thresher.progress import ProgressReporter
 
-_MIN_STEPS = 500  # a small text is read several times
+_MIN_STEPS = 500  # a small text gets more epochs to reach this
 _SENTENCES_PER_BATCH = 512  # for the gates of the trained student
 
 
@@ -39,7 +39,7 @@ def distill_model(
     encoder: the teacher's   gates: the teacher's P(open), (words,) for each sentence
     """
     settings = with_min_steps(settings, len(sentences))
-    count = progress.stage("learning", settings.epochs * steps_per_epoch(len(sentences), settings))
+    count = progress.stage("training", settings.epochs * steps_per_epoch(len(sentences), settings))
     with seeded(settings.seed, encoder.device):
         student = Student.new(encoder, settings, form=model.selector.form)
         train_student(student, sentences, gates, settings, after_step=lambda: count(1))
