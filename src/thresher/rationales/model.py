@@ -102,8 +102,8 @@ _MODES = {
 
 def model_card(config: Mapping[str, Any]) -> str:
     """Return the text of the card for the config of a model."""
-    made = config["learned_from"]
-    figures = made.get("held_out", {})
+    record = config["learned_from"]
+    figures = record.get("held_out", {})
     lines = [
         "---",
         "library_name: thresher",
@@ -112,14 +112,15 @@ def model_card(config: Mapping[str, Any]) -> str:
         "",
         "# A Thresher rationale model",
         "",
-        "Labels a text and selects the words that the label rests on.",
+        "Labels a text and selects the words that the label depends on.",
         "",
         f"- Encoder: `{config['encoder']}`, on case-folded text; gates read layer "
         f"{config['layer']}.",
         f"- Labels: {', '.join(config['labels'])}.",
         f"- Classifier: {_MODES.get(config['mode'], config['mode'])}.",
         f"- Gates: {config['form']}; closed words are removed at the {config['gates_at']}.",
-        f"- Trained on {made.get('texts', 0):,} labelled texts, {made.get('words', 0):,} words.",
+        f"- Trained on {record.get('texts', 0):,} labelled texts, "
+        f"{record.get('words', 0):,} words.",
     ]
     if figures:
         lines.append(
@@ -127,7 +128,7 @@ def model_card(config: Mapping[str, Any]) -> str:
             f"rationales alone {figures['accuracy_from_rationale']:.3f}, without them "
             f"{figures['accuracy_without']:.3f}; {figures['selected']:.1%} of words selected."
         )
-    lines += [f"- Warning: {warning}." for warning in made.get("warnings", [])]
+    lines += [f"- Warning: {warning}." for warning in record.get("warnings", [])]
     lines += [
         "",
         "```python",

@@ -1,8 +1,8 @@
 """Word lists: English words that are capitalised although they are not names; names from CLDR.
 
-The English words are closed word classes, collected without annotated text. The calendar, eras, times of day
-and time zones are those of Unicode CLDR for English; the titles are our own list. To train a finder
-without these lists, use `PriorKnowledge(not_names=frozenset())`.
+The English words are closed word classes, collected without annotated text. The calendar, eras,
+times of day and time zones are those of Unicode CLDR for English; the titles are our own list. To
+train a finder without these lists, use `PriorKnowledge(not_names=frozenset())`.
 """
 
 from thresher.errors import InputError, requires_extra
