@@ -147,7 +147,7 @@ def test_settings_accept_each_choice_and_no_other(settings, name, choices):
         ("find x --to labelstudio", "did you mean label-studio?"),
         (
             "find x --from txt",
-            "is not one of 'text', 'jsonl', 'parquet', 'conll', 'label-studio'; did",
+            "is not one of 'text', 'jsonl', 'csv', 'tsv', 'parquet', 'conll', 'label-studio'; did",
         ),
         ("find x --threshold 1.5", "Invalid value for '--threshold': "),
         ("find x --threshold nan", "Invalid value for '--threshold': "),

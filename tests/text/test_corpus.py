@@ -188,6 +188,110 @@ class TestConll:
         ]
 
 
+TABLE = "id\ttext\n1\tMarie left.\n2\tSo did Pierre.\n"
+TAGGED = "Marie\tB-PER\nleft\tO\n\nSo\tO\ndid\tO\nPierre\tB-PER\n"
+
+
+class TestTables:
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+    def test_each_row_is_a_document(self, line_end):
+        rows = ["Marie left.", "So did Pierre."]
+        for name, separator in {"a.tsv": "\t", "a.csv": ","}.items():
+            table = TABLE.replace("\t", separator).replace("\n", line_end)
+            assert read(write(name, table)) == [(rows[0], name, 2), (rows[1], name, 3)]
+
+    def test_cells_may_be_quoted_and_have_several_lines(self):
+        name = write("a.csv", 'text,id\n"Marie, ""M"",\n\nleft",1\nSo,2\n')
+        assert read(name) == [('Marie, "M",\n\nleft', name, 2), ("So", name, 5)]
+        name = write("a.tsv", 'text\tid\n"Marie\n\nleft"\t1\nSo\t2\n')
+        assert read(name) == [("Marie\n\nleft", name, 2), ("So", name, 5)]
+
+    def test_the_column_can_be_chosen(self):
+        assert read(write("a.csv", "id,body\n1,Marie\n"), field="body") == [("Marie", "a.csv", 2)]
+        assert read(write("a.tsv", "id\tbody\n1\tMarie\n"), field="body")[0][0] == "Marie"
+
+    @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+    def test_a_missing_column_is_refused_once_with_the_existing_ones(self, name, problems):
+        separator = "," if name == "a.csv" else "\t"
+        write(name, "id,body\n1,x\n2,y\n".replace(",", separator))
+        with pytest.raises(InputError, match=rf"{name} has no column 'text'; it has id, body$"):
+            read(name, format=name[2:], on_problem=problems.append)
+        assert problems == []
+
+    def test_bad_rows_are_reported_and_the_rest_read(self, problems):
+        write("a.csv", b"id,text\n1,Marie\n2\n3,\xff\n4,left\n")
+        assert [text for text, *_ in read("a.csv", on_problem=problems.append)] == ["Marie", "left"]
+        assert problems == [
+            "a.csv line 3: 1 cells, but the header has 2",
+            "a.csv line 4: not UTF-8",
+        ]
+
+    def test_a_table_without_rows_has_no_text(self):
+        for name in ("a.csv", "a.tsv"):
+            with pytest.raises(InputError, match=f"no text in {name}$"):
+                read(write(name, "text\n"))
+
+    def test_gzip_is_decompressed_and_a_long_table_is_read_to_its_end(self):
+        table = "id\ttext\n" + "".join(f"{i}\tMarie left.\n" for i in range(20_000))
+        assert len(read(write("a.tsv.gz", gzip.compress(table.encode())))) == 20_000
+
+
+class TestTsvThatMayBeConll:
+    @pytest.mark.parametrize(
+        "content",
+        [
+            TAGGED,
+            TAGGED.replace("\n", "\r"),
+            "# one\n" + TAGGED,
+            TAGGED.replace("Marie", '"'),  # no table: a cell that never ends
+            TAGGED.partition("\n\n")[0],
+            "word\ttag\n\n" + "\n".join([TAGGED] * 4),
+            "1\tMarie\tX\n2\tleft\tX\n\n1\tSo\tX\n",
+            "Marie\nleft\n\nSo\n",
+        ],
+        ids=lambda content: repr(content)[:30],
+    )
+    def test_tags_and_blank_lines_mean_conll(self, content, problems):
+        expected = read(write("a.conll", content), on_problem=problems.append)
+        found = read(write("a.tsv", content), on_problem=problems.append)
+        assert [(text, line) for text, _, line in found] == [
+            (text, line) for text, _, line in expected
+        ]
+
+    @pytest.mark.parametrize(
+        ("content", "reason"),
+        [
+            ("id\tbody\n1\tMarie\n", "its first row has no column 'text', and no column has tags"),
+            ("Marie\tNNP\nleft\tVBD\n\nSo\tRB\n", "its first row has no column 'text'"),
+            ("Marie\nleft\n", "its first row has no column 'text'"),
+            ("1\tMarie left.\n2\tSo did I.\n", "its first row has no column 'text'"),
+            ("id\tsize\n" + "1\tS\n2\tL\n" * 20, "its first row has no column 'text'"),
+            ("text\ttag\n" + "Marie\tO\n" * 20, "it has a column 'text', but also tags or blank"),
+            ("text\tO\n" + "Marie\tO\n" * 20, "it has a column 'text', but also tags or blank"),
+            ("text\tid\nMarie\t1\n\nleft\t2\n", "it has a column 'text', but also tags or blank"),
+        ],
+    )
+    def test_an_unclear_file_is_refused_with_both_possibilities(self, content, reason):
+        write("a.tsv", content)
+        with pytest.raises(InputError) as error:
+            read("a.tsv")
+        assert str(error.value).startswith(
+            f"cannot tell whether a.tsv is a table or CoNLL: {reason}"
+        )
+        assert "`format=tsv`" in str(error.value)
+        assert str(error.value).endswith("`format=conll`")
+
+    def test_the_format_decides_if_it_is_given(self):
+        write("a.tsv", "text\ttag\n" + "Marie\tO\n" * 20)
+        assert len(read("a.tsv", format="tsv")) == 20
+        write("a.tsv", "Marie\nleft\n")
+        assert read("a.tsv", format="conll") == [("Marie left", "a.tsv", 1)]
+
+    def test_an_empty_file_has_no_sentences(self):
+        with pytest.raises(InputError, match=r"a.tsv has no sentences"):
+            read(write("a.tsv", ""))
+
+
 class TestSources:
     def test_a_folder_is_searched_with_its_subfolders(self):
         for name in (
@@ -260,7 +364,8 @@ class TestSources:
     def test_an_unknown_format_is_refused_with_the_choices(self):
         with pytest.raises(
             InputError,
-            match="unknown `format` 'xml'; choose from text, jsonl, parquet, conll, label-studio",
+            match="unknown `format` 'xml'; choose from text, jsonl, csv, tsv, "
+            "parquet, conll, label-studio",
         ):
             read_texts("a.txt", format="xml")
 

@@ -42,13 +42,14 @@ Sources = Annotated[
 Format = Annotated[
     TextFormat | None,
     option(
-        "text, jsonl, parquet, conll or label-studio; by default the file name decides.",
+        "text, jsonl, csv, tsv, parquet, conll or label-studio; by default the file name decides, "
+        "and the content of a .tsv file.",
         "--from",
         metavar="FORMAT",
     ),
 ]
 Field = Annotated[
-    str, option("Field of a JSON record, or Parquet column, with the text.", metavar="NAME")
+    str, option("Field of a JSON record, or column of a table, with the text.", metavar="NAME")
 ]
 Model = Annotated[
     Path | None,

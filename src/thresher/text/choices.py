@@ -8,6 +8,8 @@ class TextFormat(StrEnum):
 
     TEXT = "text"
     JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
     PARQUET = "parquet"
     CONLL = "conll"
     LABEL_STUDIO = "label-studio"

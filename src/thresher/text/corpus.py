@@ -1,16 +1,26 @@
 """Read texts from files of several formats, one at a time: files may be larger than memory."""
 
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import IO, Self, cast
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import TextFormat
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import task_text
+from thresher.text.formats.tsv_detection import SAMPLE_BYTES, detect_tsv_format
 from thresher.text.parquet import open_parquet, parquet_records
-from thresher.text.records import JsonObject, Record, json_records, jsonl_records, text_field
+from thresher.text.records import (
+    JsonObject,
+    Record,
+    json_records,
+    jsonl_records,
+    table_records,
+    text_field,
+)
 from thresher.text.sentences import Sentence, segment
 from thresher.text.sources import (
     STANDARD_INPUT,
@@ -59,8 +69,9 @@ def read_texts(
 ) -> Iterator[Document]:
     """Read the documents of files, folders, patterns ("corpus/*.txt") and "-" (standard input).
 
-    format: one of `TextFormat`; by default the one that a file's name stands for
-    field: the field of a JSONL record, or column of a Parquet file, that contains the text
+    format: one of `TextFormat`; by default the one that a file's name stands for; the content
+        of a file named .tsv decides whether it is a table or CoNLL
+    field: the field of a JSONL record, or column of a table, that contains the text
     on_problem: called with one line of text for each line, record or file that is skipped; without
         it the first of them raises `InputError`. If there is no text at all, `InputError` is raised
         in any case.
@@ -76,7 +87,7 @@ def _read_documents(
 ) -> Iterator[Document]:
     found = False
     for name in names:
-        read = _READERS[TextFormat(text_format or format_from_name(name))]
+        read = _READERS[TextFormat(text_format)] if text_format else _default_reader(name)
         try:
             for document in read(name, field, on_problem or raise_input_error):
                 found = True
@@ -87,6 +98,11 @@ def _read_documents(
             on_problem(str(error))
     if not found:
         raise InputError(f"no text in {display_names(names)}")
+
+
+def _default_reader(name: str) -> "_Reader":
+    text_format = format_from_name(name)
+    return _read_tsv_or_conll if text_format == TextFormat.TSV else _READERS[text_format]
 
 
 def _read_plain(name: str, _field: str, on_problem: WarningHandler) -> Iterator[Document]:
@@ -108,6 +124,38 @@ def _read_label_studio(name: str, field: str, on_problem: WarningHandler) -> Ite
     with open_source(name) as stream:
         records = json_records(stream, name=name, on_problem=on_problem)
         yield from _documents_of(records, task_text, name, field, on_problem)
+
+
+def _read_csv(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
+    with open_source(name) as stream:
+        yield from _table_documents(stream, ",", name, field, on_problem)
+
+
+def _read_tsv(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
+    with open_source(name) as stream:
+        yield from _table_documents(stream, "\t", name, field, on_problem)
+
+
+def _table_documents(
+    stream: IO[bytes], delimiter: str, name: str, field: str, on_problem: WarningHandler
+) -> Iterator[Document]:
+    records = table_records(stream, delimiter, name=name, on_problem=on_problem)
+    for first in records:
+        if field not in first.values:
+            columns = ", ".join(first.values)
+            raise InputError(f"{name} has no column {field!r}; it has {columns}")
+        yield from _documents_of(chain([first], records), text_field, name, field, on_problem)
+
+
+def _read_tsv_or_conll(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
+    with open_source(name) as stream:
+        # The sample stays in the buffer: a pipe cannot be opened twice.
+        buffered = io.BufferedReader(cast(io.RawIOBase, stream), SAMPLE_BYTES)
+        sample = buffered.peek(SAMPLE_BYTES)
+        if detect_tsv_format(sample, field=field, name=name) == TextFormat.TSV:
+            yield from _table_documents(buffered, "\t", name, field, on_problem)
+        else:
+            yield from _conll_documents(buffered, name, on_problem)
 
 
 def _read_parquet(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
@@ -136,13 +184,22 @@ def _documents_of(
 
 def _read_conll(name: str, _field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
-        for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=on_problem):
-            yield Document.from_words(sentence.words, source=name, number=sentence.line)
+        yield from _conll_documents(stream, name, on_problem)
 
 
-_READERS = {
+def _conll_documents(
+    stream: IO[bytes], name: str, on_problem: WarningHandler
+) -> Iterator[Document]:
+    for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=on_problem):
+        yield Document.from_words(sentence.words, source=name, number=sentence.line)
+
+
+_Reader = Callable[[str, str, WarningHandler], Iterator[Document]]
+_READERS: dict[TextFormat, _Reader] = {
     TextFormat.TEXT: _read_plain,
     TextFormat.JSONL: _read_jsonl,
+    TextFormat.CSV: _read_csv,
+    TextFormat.TSV: _read_tsv,
     TextFormat.PARQUET: _read_parquet,
     TextFormat.CONLL: _read_conll,
     TextFormat.LABEL_STUDIO: _read_label_studio,

@@ -174,7 +174,8 @@ def _table_rows(
                 if row:
                     yield number, row
     finally:
-        text.detach()  # the stream is closed by the code that opened it
+        if not stream.closed:
+            text.detach()  # the stream is closed by the code that opened it
 
 
 def _next_row(reader: Iterator[list[str]]) -> list[str]:

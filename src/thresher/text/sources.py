@@ -17,7 +17,9 @@ FORMAT_SUFFIXES = {
     TextFormat.TEXT: (".txt", ".text", ".md", ".rst"),
     TextFormat.JSONL: (".jsonl", ".ndjson"),
     TextFormat.PARQUET: (".parquet",),
-    TextFormat.CONLL: (".conll", ".iob", ".iob2", ".bio", ".tsv"),
+    TextFormat.CSV: (".csv",),
+    TextFormat.TSV: (".tsv",),
+    TextFormat.CONLL: (".conll", ".iob", ".iob2", ".bio"),
 }
 _TEXT_FORMATS = {
     suffix: text_format for text_format, suffixes in FORMAT_SUFFIXES.items() for suffix in suffixes
@@ -32,7 +34,10 @@ _RECORD_FORMATS = {
 
 
 def format_from_name(name: str) -> TextFormat:
-    """Return the format for a file name's suffix; plain text for an unknown suffix."""
+    """Return the format for a file name's suffix; plain text for an unknown suffix.
+
+    A file named .tsv may also be CoNLL: `detect_tsv_format` decides.
+    """
     return _TEXT_FORMATS.get(_suffix(Path(name)), TextFormat.TEXT)
 
 

@@ -57,13 +57,17 @@ def test_what_is_printed_is_what_the_finder_finds(run, notes, model, finder):
     assert spans_of(record) == expected
 
 
-@pytest.mark.parametrize("form", ["text", "jsonl", "parquet", "conll"])
+@pytest.mark.parametrize("form", ["text", "jsonl", "csv", "tsv", "parquet", "conll"])
 def test_every_format_is_read(run, tmp_path, model, form):
     path = tmp_path / f"notes.{form}"
     if form == "text":
         path.write_text("Magda left Oslo.", encoding="utf-8")
     elif form == "jsonl":
         path.write_text('{"body": "Magda left Oslo."}\n', encoding="utf-8")
+    elif form in ("csv", "tsv"):
+        path.write_text(
+            "id,body\n1,Magda left Oslo.\n".replace(",", {"csv": ",", "tsv": "\t"}[form])
+        )
     elif form == "parquet":
         pa = pytest.importorskip("pyarrow")
         pq = pytest.importorskip("pyarrow.parquet")
@@ -73,6 +77,21 @@ def test_every_format_is_read(run, tmp_path, model, form):
     result = run("find", path, "--from", form, "--field", "body", "--model", model)
     [record] = records(result.out)
     assert [text for *_, text in spans_of(record)] == ["Magda", "Oslo"]
+
+
+def test_a_table_is_read_row_by_row_and_an_unclear_one_needs_the_flag_from(run, tmp_path, model):
+    path = tmp_path / "notes.tsv"
+    path.write_text("id\ttext\n1\tMagda left Oslo.\n2\tElias left.\n", encoding="utf-8")
+    result = run("find", path, "--model", model)
+    assert (result.status, result.err) == (0, "")
+    assert [record["text"] for record in records(result.out)] == ["Magda left Oslo.", "Elias left."]
+
+    result = run("find", path, "--model", model, "--field", "body")
+    assert (result.status, result.out) == (1, "")
+    assert "is a table or CoNLL: its first row has no column 'body'" in result.complaint
+    assert result.complaint.endswith(
+        "choose --from tsv (with --field for the text column) or --from conll"
+    )
 
 
 def test_folders_patterns_and_standard_input_are_read_in_turn(run, tmp_path, model):

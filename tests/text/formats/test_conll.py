@@ -43,6 +43,15 @@ LAYOUTS = {
         "\ufeffMarie\tB-PER\r\n# a remark\r\nCurie\tI-PER\r\nleft\tO\r\n#\tO\r\n.\tO\r\n"
         " \t \r\n\r\nIn\tO\r\nParis\tB-LOC\r\n\t\r\n"
     ),
+    "CR": "Marie\tB-PER\rCurie\tI-PER\rleft\tO\r#\tO\r.\tO\r\rIn\tO\rParis\tB-LOC\r",
+    "CR, spaces": "Marie B-PER\rCurie I-PER\rleft O\r# O\r. O\r\rIn O\rParis B-LOC",
+    "CR within sentences, LF between them": (
+        "Marie\tB-PER\rCurie\tI-PER\rleft\tO\r#\tO\r.\tO\n\nIn\tO\rParis\tB-LOC\n"
+    ),
+    "CR CR LF": (
+        "Marie\tB-PER\r\r\nCurie\tI-PER\r\r\nleft\tO\r\r\n#\tO\r\r\n.\tO\r\r\n\r\r\n"
+        "In\tO\r\r\nParis\tB-LOC\r\r\n"
+    ),
 }  # fmt: skip
 
 
@@ -62,6 +71,11 @@ def test_labels_and_lines_are_kept():
     first, second = parsed(LAYOUTS["index word tag more, with comments"])
     assert (first.labels, first.line) == (("PER",), 4)
     assert (second.labels, second.line) == (("LOC",), 11)
+
+
+def test_lines_that_end_with_cr_are_counted():
+    sentences = parse_conll([b"Marie\rleft\r\rso\r"], name="gold.conll", need_tags=False)
+    assert [(each.words, each.line) for each in sentences] == [(("Marie", "left"), 1), (("so",), 4)]
 
 
 def test_unusual_characters_stay_in_words():

@@ -71,13 +71,35 @@ def parse_conll(
 def _decode_lines(
     raw: Iterable[bytes], name: str, on_problem: WarningHandler
 ) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(raw, 1):
+    for number, line in enumerate(_split_lines(raw), 1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
             on_problem(f"{name} line {number}: not valid UTF-8")
-            continue
-        yield number, text.removesuffix("\n").removesuffix("\r")
+
+
+def _split_lines(raw: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield lines without their ends: LF, CR LF, or CR.
+
+    A CR inside a line may also be a part of a word. It ends a line if the file has no LF, or if the
+    parts before and after it have the same number of columns.
+    """
+    has_line_feeds = None
+    for line in raw:
+        if has_line_feeds is None:
+            has_line_feeds = line.endswith(b"\n")
+        content = line.rstrip(b"\r\n")
+        if b"\r" not in content or (has_line_feeds and not _is_several_rows(content)):
+            yield content
+        else:
+            yield from content.split(b"\r")
+
+
+def _is_several_rows(line: bytes) -> bool:
+    """Return True if the parts between carriage returns have the same number of columns."""
+    separator = b"\t" if b"\t" in line else b" "
+    counts = [part.count(separator) for part in line.split(b"\r") if part]
+    return len(counts) > 1 and counts[0] > 0 and len(set(counts)) == 1
 
 
 def _is_separator(line: str) -> bool:
