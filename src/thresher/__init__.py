@@ -25,14 +25,14 @@ __all__ = [
 ]
 
 __getattr__, __dir__ = lazy_exports(
-    "thresher",
+    __name__,
     {
-        "EntityFinder": "thresher.entities.finder",
-        "EntitySettings": "thresher.entities.training.settings",
-        "InputError": "thresher.errors",
-        "PriorKnowledge": "thresher.entities.priors.prior_knowledge",
-        "Span": "thresher.text.annotations",
-        "read_texts": "thresher.text.corpus",
+        "thresher.entities.finder": ["EntityFinder"],
+        "thresher.entities.priors.prior_knowledge": ["PriorKnowledge"],
+        "thresher.entities.training.settings": ["EntitySettings"],
+        "thresher.errors": ["InputError"],
+        "thresher.text.annotations": ["Span"],
+        "thresher.text.corpus": ["read_texts"],
     },
     renamed={"Beliefs": "PriorKnowledge", "Settings": "EntitySettings"},
 )

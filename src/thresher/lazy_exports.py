@@ -4,7 +4,7 @@ Importing torch takes a second, so `import thresher` and `thresher --help` must 
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -12,20 +12,20 @@ from thresher.deprecation import warn_renamed
 
 
 def lazy_exports(
-    package: str, homes: Mapping[str, str], *, renamed: Mapping[str, str] | None = None
+    package: str, names: Mapping[str, Sequence[str]], *, renamed: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package that imports its names on first use.
 
-    homes: for each public name, the module that defines it
+    names: for each module, the public names that it defines
     renamed: for each old name, the new one; using an old name raises a DeprecationWarning
     """
     old_names = renamed or {}
+    homes = {name: module for module, defined in names.items() for name in defined}
 
     def get_attribute(name: str) -> Any:
         if name in old_names:
-            new_name = old_names[name]
-            warn_renamed(f"{package}.{name}", new_name)
-            return get_attribute(new_name)
+            warn_renamed(f"{package}.{name}", old_names[name])
+            return getattr(sys.modules[package], old_names[name])
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(homes[name]), name)

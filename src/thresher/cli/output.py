@@ -86,9 +86,7 @@ def metrics_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
 
 
 def print_summary(
-    summary: dict[str, Any],
-    sentence: Callable[[dict[str, Any]], str],
-    run: JsonRunOptions,
+    summary: dict[str, Any], sentence: Callable[[dict[str, Any]], str], run: JsonRunOptions
 ) -> None:
     """Print a summary as JSON, or as the line that `sentence` makes of it."""
     if run.as_json:

@@ -12,12 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_ENCODER", "Encoder", "TokenBatch", "load_encoder", "train_and_save_encoder"]
 
 __getattr__, __dir__ = lazy_exports(
-    "thresher.encoders",
+    __name__,
     {
-        "DEFAULT_ENCODER": "thresher.encoders.loading",
-        "Encoder": "thresher.encoders.protocol",
-        "TokenBatch": "thresher.encoders.protocol",
-        "load_encoder": "thresher.encoders.loading",
-        "train_and_save_encoder": "thresher.encoders.training",
+        "thresher.encoders.loading": ["DEFAULT_ENCODER", "load_encoder"],
+        "thresher.encoders.protocol": ["Encoder", "TokenBatch"],
+        "thresher.encoders.training": ["train_and_save_encoder"],
     },
 )

@@ -123,10 +123,7 @@ def _windows(
 
 
 def encode_by_length(
-    encode: Callable[..., Tensor],
-    batch: TokenBatch,
-    *inputs: Tensor,
-    max_tokens: int | None = None,
+    encode: Callable[..., Tensor], batch: TokenBatch, *inputs: Tensor, max_tokens: int | None = None
 ) -> Tensor:
     """Equal to `encode(batch.ids, batch.mask, *inputs)` where the mask is 1; undefined elsewhere.
 

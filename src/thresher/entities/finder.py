@@ -43,11 +43,7 @@ _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
 _CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
-__getattr__, _ = lazy_exports(
-    __name__,
-    {"ScoredSentence": "thresher.entities.finding.scored_text"},
-    renamed={"Reading": "ScoredSentence"},
-)
+__getattr__, _ = lazy_exports(__name__, {}, renamed={"Reading": "ScoredSentence"})
 
 
 class EntityFinder(TextFinder, HubModel):

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors.torch import load, save
+from torch import Tensor
 
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
@@ -57,7 +57,7 @@ class FinderModel:
     entity: int = 0
     learned_from: dict[str, Any] = field(default_factory=dict)
     static: StaticEncoder | None = None
-    ranges: Mapping[str, torch.Tensor] = field(default_factory=dict)
+    ranges: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -154,7 +154,7 @@ def _ordinary(words: bytes) -> frozenset[str]:
     return frozenset(words.decode().split("\n")) - {""}
 
 
-def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]:
+def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, Tensor]:
     """Return the weights of all selectors; names after the first start with its index."""
     return {
         f"{number}.{name}" if number else name: value.half().cpu().contiguous()
@@ -164,7 +164,7 @@ def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, torch.Tensor]
 
 
 def _read_selectors(
-    weights: dict[str, torch.Tensor], config: dict[str, Any]
+    weights: dict[str, Tensor], config: dict[str, Any]
 ) -> tuple[CalibratedSelector, ...]:
     """Build the selectors from the weights; `config` has the values of the entity selector."""
     configs = [dict(each) for each in config.get("others", [])]

@@ -3,24 +3,20 @@
 import math
 from collections.abc import Iterable
 
-import torch
 from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
 
 from thresher.errors import TrainingError
 from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 
 
-def adamw(
-    modules: Iterable[nn.Module], *, learning_rate: float, weight_decay: float
-) -> torch.optim.AdamW:
+def adamw(modules: Iterable[nn.Module], *, learning_rate: float, weight_decay: float) -> AdamW:
     """Return an AdamW optimizer of all parameters of some modules."""
     parameters = [each for module in modules for each in module.parameters()]
-    return torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay)
+    return AdamW(parameters, lr=learning_rate, weight_decay=weight_decay)
 
 
-def set_learning_rate(
-    optimizer: torch.optim.Optimizer, *, step: int, steps: int, warm_up: int
-) -> None:
+def set_learning_rate(optimizer: Optimizer, *, step: int, steps: int, warm_up: int) -> None:
     """Scale the initial learning rates for a step: linear warm-up, then linear decay to zero.
 
     step: counted from 0   warm_up: how many steps the warm-up takes
@@ -31,7 +27,7 @@ def set_learning_rate(
 
 
 def take_step(
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     loss: Tensor,
     *,
     when: str,

@@ -67,8 +67,5 @@ def endless_batches(
     generator = np.random.default_rng([seed, 1])
     while True:
         yield from shuffled_batches(
-            indices,
-            np.asarray(lengths),
-            sentences_per_batch=texts_per_batch,
-            generator=generator,
+            indices, np.asarray(lengths), sentences_per_batch=texts_per_batch, generator=generator
         )

@@ -68,11 +68,7 @@ def measure_faithfulness(
 
 
 def faithfulness(
-    whole: Tensor,
-    rationale: Tensor,
-    rest: Tensor,
-    labels: Tensor,
-    selected: Sequence[Tensor],
+    whole: Tensor, rationale: Tensor, rest: Tensor, labels: Tensor, selected: Sequence[Tensor]
 ) -> Faithfulness:
     """Compute the figures from the probabilities given whole texts, rationales and the rest.
 

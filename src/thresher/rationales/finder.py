@@ -95,9 +95,7 @@ class RationaleFinder:
         if classifier is not None:
             _check_classifier(classifier, encoder, settings, set(labels))
             names = classifier.labels
-            trained = deepcopy(classifier.classifier).to(
-                encoder.device
-            )  # it may be trained further
+            trained = deepcopy(classifier.classifier).to(encoder.device)  # may be trained further
         words = [[word.text for word in split_words(text)] for text in texts]
         lists = [WordListPrior(likely, 1.0), WordListPrior(unlikely, 0.0)]
         fitted = fit_rationales(

@@ -22,13 +22,7 @@ from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
-from thresher.rationales.training import (
-    OPEN,
-    OPEN_RATE_LIMITS,
-    Check,
-    TrainedGates,
-    train_gates,
-)
+from thresher.rationales.training import OPEN, OPEN_RATE_LIMITS, Check, TrainedGates, train_gates
 
 MIN_TEXTS = 20  # with fewer, nothing is learned
 _TARGET_TOLERANCE = 0.05  # a larger deviation of the open gates from their target is a warning

@@ -82,10 +82,7 @@ def checked_text(text: str, spans: Iterable[UncheckedSpan], *, number: int) -> T
     """Return the text with its spans in order; raise InputError for a span outside of it."""
     pairs = sorted(((_check(text, span), str(span.label)) for span in spans), key=_offsets)
     return TaggedText(
-        text,
-        tuple(span for span, _ in pairs),
-        tuple(label for _, label in pairs),
-        number=number,
+        text, tuple(span for span, _ in pairs), tuple(label for _, label in pairs), number=number
     )
 
 

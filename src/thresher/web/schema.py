@@ -23,8 +23,7 @@ ModelName = Annotated[
     str | None, Field(description="One of the server's models; by default the first.")
 ]
 SelectorNumber = Annotated[
-    int | None,
-    Field(ge=1, description="The selector of the model to use, counted from 1."),
+    int | None, Field(ge=1, description="The selector of the model to use, counted from 1.")
 ]
 Threshold = Annotated[
     float | None,

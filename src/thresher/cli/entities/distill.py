@@ -9,13 +9,7 @@ from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import OptionGroup, argument, with_option_groups
-from thresher.cli.options import (
-    Epochs,
-    JsonRunOptions,
-    NewModelOptions,
-    Seed,
-    TextOptions,
-)
+from thresher.cli.options import Epochs, JsonRunOptions, NewModelOptions, Seed, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
 

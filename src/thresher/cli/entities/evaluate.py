@@ -19,8 +19,7 @@ GoldFiles = Annotated[
     ),
 ]
 From = Annotated[
-    GoldFormat,
-    option("conll, prodigy, doccano or label-studio.", "--from", metavar="FORMAT"),
+    GoldFormat, option("conll, prodigy, doccano or label-studio.", "--from", metavar="FORMAT")
 ]
 
 _CASINGS = {"as given": False, "lower-cased": True}

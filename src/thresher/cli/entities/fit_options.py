@@ -104,8 +104,7 @@ class PriorOptions(OptionGroup):
     surprisal: Annotated[
         str | None,
         _prior_option(
-            "Causal language model with word-pairs tokens, for --prior surprisal.",
-            metavar="FOLDER",
+            "Causal language model with word-pairs tokens, for --prior surprisal.", metavar="FOLDER"
         ),
     ] = None
 

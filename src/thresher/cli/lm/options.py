@@ -39,10 +39,7 @@ Temperature = Annotated[
         min=0,
     ),
 ]
-SampleSeed = Annotated[
-    int | None,
-    seed_option("Random seed; the same seed gives the same text."),
-]
+SampleSeed = Annotated[int | None, seed_option("Random seed; the same seed gives the same text.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +86,7 @@ class ShapeOptions(OptionGroup):
         int | None, _size_option("Length of the context in tokens; by default 128.")
     ] = None
     dropout: Annotated[
-        float | None,
-        _model_option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1),
+        float | None, _model_option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1)
     ] = None
 
 

@@ -13,10 +13,7 @@ from thresher.errors import InputError
 
 
 def report(
-    models: ModelFolders,
-    output: ReportFolder,
-    as_json: Json = False,
-    quiet: Quiet = False,
+    models: ModelFolders, output: ReportFolder, as_json: Json = False, quiet: Quiet = False
 ) -> None:
     """Compare language models with a table and plots by token frequency.
 

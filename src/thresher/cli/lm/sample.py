@@ -33,11 +33,7 @@ def sample(
     else:
         generator.manual_seed(seed)
     text = sample_text(
-        trained,
-        prompt=prompt,
-        length=length,
-        temperature=temperature,
-        generator=generator,
+        trained, prompt=prompt, length=length, temperature=temperature, generator=generator
     )
     if as_json:
         print_line(json.dumps({"prompt": prompt, "text": text}, ensure_ascii=False))

@@ -82,10 +82,7 @@ def _train(
     from thresher.lm.training.fit import DivergedError, fit_language_model  # noqa: PLC0415 (torch)
 
     folder, resume = model.output, model.resume
-    with (
-        work_folder(folder, resume=resume) as work_dir,
-        training_bar(quiet=quiet) as on_progress,
-    ):
+    with work_folder(folder, resume=resume) as work_dir, training_bar(quiet=quiet) as on_progress:
         try:
             trained = fit_language_model(
                 text, work_dir=work_dir, resume=resume, on_progress=on_progress, **arguments

@@ -10,11 +10,7 @@ from thresher.cli.errors import Problems
 from thresher.cli.option_groups import OptionGroup, argument, flag, option
 from thresher.cli.options import TRAINING, Form, GatesAt, Seed
 from thresher.errors import InputError
-from thresher.rationales.choices import (
-    Baseline,
-    GradientEstimator,
-    RationaleMode,
-)
+from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
 from thresher.rationales.labelled_texts import Fields, LabelledText, read_labelled
 from thresher.text.choices import RecordFormat
 
@@ -98,8 +94,7 @@ class ClassifierOptions(OptionGroup):
         ),
     ] = None
     from_scratch: Annotated[
-        bool,
-        flag("In joint mode, do not train the classifier before the gates.", "--from-scratch"),
+        bool, flag("In joint mode, do not train the classifier before the gates.", "--from-scratch")
     ] = False
     classifier: Annotated[
         Path | None,
@@ -136,8 +131,7 @@ class LossOptions(OptionGroup):
         ),
     ] = None
     continuity_target: Annotated[
-        float | None,
-        _rate_option("Keep that number at or below this value with a Lagrangian."),
+        float | None, _rate_option("Keep that number at or below this value with a Lagrangian.")
     ] = None
     selection: Annotated[
         float | None,

@@ -29,11 +29,22 @@ __all__ = [
     "word_counts",
 ]
 
-_EVALUATE = ("FinderEvaluation", "GoldTexts", "evaluate_finder")
 __getattr__, __dir__ = lazy_exports(
-    "thresher.entities.evaluation",
+    __name__,
     {
-        name: f"thresher.entities.evaluation.{'evaluate' if name in _EVALUATE else 'metrics'}"
-        for name in __all__
+        "thresher.entities.evaluation.evaluate": [
+            "FinderEvaluation",
+            "GoldTexts",
+            "evaluate_finder",
+        ],
+        "thresher.entities.evaluation.metrics": [
+            "Bin",
+            "Calibration",
+            "Counts",
+            "calibration",
+            "span_counts",
+            "word_average_precision",
+            "word_counts",
+        ],
     },
 )

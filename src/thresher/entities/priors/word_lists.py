@@ -27,9 +27,7 @@ TITLES = frozenset(
 ENGLISH_NOT_NAMES = CALENDAR | TIMES | TIME_ZONES | PRONOUNS | TITLES
 
 ARTICLES = frozenset(["the", "a", "an"])
-JOINERS = frozenset(
-    ["of", "-", "&", "'s", "’s", "de", "la", "del", "di", "van", "von", "bin", "al"]
-)
+JOINERS = frozenset("of - & 's ’s de la del di van von bin al".split())
 
 
 def cldr_names(locale: str) -> frozenset[str]:

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from thresher.entities.choices import WordFeature
 from thresher.entities.priors.casing import (
@@ -168,9 +169,7 @@ class ExpectationPrior:
         return solution.probability.numpy().astype(np.float32)
 
 
-def _word_features(
-    sentences: IndexedSentences, statistics: WordStatistics
-) -> dict[str, torch.Tensor]:
+def _word_features(sentences: IndexedSentences, statistics: WordStatistics) -> dict[str, Tensor]:
     """Return for each feature whether each word has it: (words,)."""
     casing = casing_of_words(sentences)
     columns = {

@@ -29,13 +29,14 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "Margin": "thresher.lm.losses.margin",
-        "SelfishCrossEntropy": "thresher.lm.losses.selfish",
-        "SelfishStatistics": "thresher.lm.losses.statistics",
-        "linear_selfish_cross_entropy": "thresher.lm.losses.linear_selfish",
-        "linear_selfish_statistics": "thresher.lm.losses.statistics",
-        "selfish_cross_entropy": "thresher.lm.losses.selfish",
-        "selfish_statistics": "thresher.lm.losses.statistics",
-        "trainer_loss": "thresher.lm.losses.hugging_face",
+        "thresher.lm.losses.hugging_face": ["trainer_loss"],
+        "thresher.lm.losses.linear_selfish": ["linear_selfish_cross_entropy"],
+        "thresher.lm.losses.margin": ["Margin"],
+        "thresher.lm.losses.selfish": ["SelfishCrossEntropy", "selfish_cross_entropy"],
+        "thresher.lm.losses.statistics": [
+            "SelfishStatistics",
+            "linear_selfish_statistics",
+            "selfish_statistics",
+        ],
     },
 )

@@ -14,8 +14,8 @@ __all__ = ["OutputLayer", "OutputModule", "output_layer"]
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "OutputLayer": "thresher.lm.output_layers.protocol",
-        "OutputModule": "thresher.lm.output_layers.module",
-        "output_layer": "thresher.lm.output_layers.choices",
+        "thresher.lm.output_layers.choices": ["output_layer"],
+        "thresher.lm.output_layers.module": ["OutputModule"],
+        "thresher.lm.output_layers.protocol": ["OutputLayer"],
     },
 )

@@ -50,12 +50,7 @@ class OutputLayerName(StrEnum):
 
 
 def output_layer(
-    name: str,
-    width: int,
-    vocabulary: int,
-    *,
-    frequencies: "Tensor | None" = None,
-    **options: Any,
+    name: str, width: int, vocabulary: int, *, frequencies: "Tensor | None" = None, **options: Any
 ) -> "OutputModule":
     """Create the output layer of a name.
 

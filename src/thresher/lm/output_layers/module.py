@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 
 from thresher.lm.losses.argument_checks import check_targets
 from thresher.lm.losses.reductions import reduce_rows, row_counts
@@ -37,7 +37,7 @@ class OutputModule(nn.Module, ABC):
         *,
         reduction: str = "mean",
         ignore_index: int = -100,
-        generator: torch.Generator | None = None,
+        generator: Generator | None = None,
     ) -> Tensor:
         """Return the training loss: () or, with `reduction="none"`, the shape of target."""
         self._check(hidden, target, ignore_index)
@@ -58,7 +58,7 @@ class OutputModule(nn.Module, ABC):
         return rows.reshape(*hidden.shape[:-1], self.vocabulary)
 
     @torch.no_grad()
-    def sample(self, hidden: Tensor, *, generator: torch.Generator | None = None) -> Tensor:
+    def sample(self, hidden: Tensor, *, generator: Generator | None = None) -> Tensor:
         """Draw a token from p for each hidden state: (…), int64."""
         self._check(hidden)
         rows = self._sample(hidden.reshape(-1, self.width), generator)
@@ -72,9 +72,7 @@ class OutputModule(nn.Module, ABC):
     def _all_log_probs(self, hidden: Tensor) -> Tensor:
         """hidden: (rows, width)   returns: (rows, vocabulary)."""
 
-    def _row_losses(
-        self, hidden: Tensor, target: Tensor, generator: torch.Generator | None
-    ) -> Tensor:
+    def _row_losses(self, hidden: Tensor, target: Tensor, generator: Generator | None) -> Tensor:
         """hidden: (rows, width)   target: (rows,), none ignored   returns: (rows,)."""
         return -self._log_prob(hidden, target)
 
@@ -82,7 +80,7 @@ class OutputModule(nn.Module, ABC):
         self,
         hidden: Tensor,
         target: Tensor,
-        generator: torch.Generator | None,
+        generator: Generator | None,
         *,
         reduction: str,
         ignore_index: int,
@@ -92,7 +90,7 @@ class OutputModule(nn.Module, ABC):
         rows = losses.new_zeros(target.shape).masked_scatter(counted, losses)
         return reduce_rows(rows, reduction, row_counts(target, None, ignore_index=ignore_index))
 
-    def _sample(self, hidden: Tensor, generator: torch.Generator | None) -> Tensor:
+    def _sample(self, hidden: Tensor, generator: Generator | None) -> Tensor:
         """hidden: (rows, width)   returns: (rows,)."""
         return draw(self._all_log_probs(hidden), generator)
 
@@ -125,7 +123,7 @@ class RankedModule(OutputModule):
         )
 
 
-def draw(log_probs: Tensor, generator: torch.Generator | None) -> Tensor:
+def draw(log_probs: Tensor, generator: Generator | None) -> Tensor:
     """Draw one outcome of each row: (rows, outcomes) to (rows,)."""
     if not len(log_probs):
         return torch.empty(0, dtype=torch.int64, device=log_probs.device)

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor, nn
 from torch.nn import functional
 
 from thresher.lm.output_layers.module import OutputModule, initial_weight
@@ -56,9 +56,7 @@ class SampledLayer(OutputModule):
     def _initial_bias(self) -> Tensor:
         return torch.zeros(self.vocabulary)
 
-    def _row_losses(
-        self, hidden: Tensor, target: Tensor, generator: torch.Generator | None
-    ) -> Tensor:
+    def _row_losses(self, hidden: Tensor, target: Tensor, generator: Generator | None) -> Tensor:
         drawn = torch.multinomial(self.noise, self.samples, replacement=True, generator=generator)
         true = (hidden * functional.embedding(target, self.weight)).sum(-1) + self.bias[target]
         noise = functional.linear(hidden, self.weight[drawn], self.bias[drawn])

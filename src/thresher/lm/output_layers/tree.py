@@ -10,6 +10,8 @@ from torch.nn import functional
 from thresher.lm.output_layers.module import OutputModule, initial_weight
 from thresher.lm.tokens.counts import checked_frequencies
 
+_Nodes = deque[tuple[float, int]]  # weights and nodes, in order of weight
+
 
 def _log_turns(decisions: Tensor, turns: Tensor) -> Tensor:
     """Return log σ(±decision), 0 where there is no turn."""
@@ -72,7 +74,7 @@ def _huffman(weights: list[float], words: list[int]) -> BinaryTree:
     New subtrees come in ascending order too, so two queues replace the usual heap.
     """
     leaves = deque((weight, -1 - word) for weight, word in zip(weights, words, strict=True))
-    subtrees: deque[tuple[float, int]] = deque()
+    subtrees: _Nodes = deque()
     children = []
     for node in reversed(range(len(words) - 1)):
         pair = [_lighter(leaves, subtrees).popleft() for _ in range(2)]
@@ -81,9 +83,7 @@ def _huffman(weights: list[float], words: list[int]) -> BinaryTree:
     return BinaryTree(torch.tensor(children[::-1], dtype=torch.int64).reshape(-1, 2))
 
 
-def _lighter(
-    leaves: deque[tuple[float, int]], subtrees: deque[tuple[float, int]]
-) -> deque[tuple[float, int]]:
+def _lighter(leaves: _Nodes, subtrees: _Nodes) -> _Nodes:
     if leaves and (not subtrees or leaves[0][0] <= subtrees[0][0]):
         return leaves
     return subtrees

@@ -84,9 +84,7 @@ def gradients_by_role(
     """
     layer = model.output
     if not (isinstance(layer, FullSoftmax) and can_measure_roles(model)):
-        raise InputError(
-            "gradients by role need a full softmax without label smoothing and soft cap"
-        )
+        raise InputError("gradients by role need a full softmax without label smoothing or softcap")
     if embedding.grad is None or layer.weight.grad is None:
         raise ValueError(
             "there are no gradients; embed with `embedding_with_gradient` and call backward first"

@@ -5,14 +5,13 @@ from thresher.lazy_exports import lazy_exports
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
-        "BytePairTokenizer": "thresher.lm.tokens.byte_pairs",
-        "CharacterTokenizer": "thresher.lm.tokens.characters",
-        "Tokenizer": "thresher.lm.tokens.tokenizer",
-        "WordPairTokenizer": "thresher.lm.tokens.word_pairs",
-        "WordTokenizer": "thresher.lm.tokens.words",
-        "learn_tokenizer": "thresher.lm.tokens.factory",
-        "token_counts": "thresher.lm.tokens.counts",
-        "tokenizer_from_json": "thresher.lm.tokens.factory",
+        "thresher.lm.tokens.byte_pairs": ["BytePairTokenizer"],
+        "thresher.lm.tokens.characters": ["CharacterTokenizer"],
+        "thresher.lm.tokens.counts": ["token_counts"],
+        "thresher.lm.tokens.factory": ["learn_tokenizer", "tokenizer_from_json"],
+        "thresher.lm.tokens.tokenizer": ["Tokenizer"],
+        "thresher.lm.tokens.word_pairs": ["WordPairTokenizer"],
+        "thresher.lm.tokens.words": ["WordTokenizer"],
     },
     renamed={
         "BytePairs": "BytePairTokenizer",
