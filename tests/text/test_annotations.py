@@ -20,5 +20,5 @@ from thresher.text import Span
     ],
 )
 def test_an_inconsistent_span_is_refused(start, end, text, score):
-    with pytest.raises(ValueError, match=r"does not fit its text|must be between 0 and 1"):
+    with pytest.raises(ValueError, match=r"the length of `text`, got|must be between 0 and 1"):
         Span(start, end, text, score)

@@ -25,8 +25,8 @@ _IDLE_SECONDS = 75  # many clients close an idle connection after 5 and must do 
 NamedModels = Annotated[
     list[NamedModel] | None,
     option(
-        "A name and a model trained by fit; may be repeated. The names english (the default) and "
-        "fast-english alone are the built-in models.",
+        "A name and a model trained by fit; may be repeated. english (the default) and "
+        "fast-english need no folder; they are built in.",
         "--model",
         parser=parse_named_model,
         metavar="NAME=FOLDER",

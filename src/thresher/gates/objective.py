@@ -42,7 +42,7 @@ def agreement(gates: KumaraswamyGate, prior: Tensor) -> Tensor:
 def rate_divergence(prob_open: Tensor, rate: float) -> Tensor:
     """Return KL(Bernoulli(rate) ‖ Bernoulli(mean P(open))).
 
-    Unlike sparsity it also opens gates that are open too rarely.
+    Sparsity only closes gates; this term also opens them if the rate is too low.
     """
     mean = prob_open.mean().clamp(1e-6, 1 - 1e-6)
     terms = (rate * (rate / mean).log(), (1 - rate) * ((1 - rate) / (1 - mean)).log())

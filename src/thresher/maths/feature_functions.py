@@ -1,7 +1,7 @@
 """Feature functions φ(x, y) of log-linear models, as one tensor.
 
-φ is (items, classes, features): for every item and class, the features that the item would have if
-it were of this class. It may be dense or sparse (COO): if features are words, most values are zero.
+φ is (items, classes, features): φ[i, c] are the features of item i combined with class c. It may be
+dense or sparse (COO): if features are words, most values are zero.
 """
 
 import torch

@@ -19,7 +19,8 @@ class Span:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end == self.start + len(self.text):
-            raise ValueError(f"span {self.start}:{self.end} does not fit its text {self.text!r}")
+            rule = "a span must have 0 ≤ `start` < `end` = `start` + the length of `text`"
+            raise ValueError(f"{rule}, got {self.start}:{self.end} for {self.text!r}")
         if not 0 <= self.score <= 1:
             raise ValueError(f"`score` must be between 0 and 1, got {self.score}")
 

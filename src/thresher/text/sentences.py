@@ -34,7 +34,8 @@ class Word:
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end == self.start + len(self.text):
-            raise ValueError(f"word {self.start}:{self.end} does not fit its text {self.text!r}")
+            rule = "a word must have 0 ≤ `start` < `end` = `start` + the length of `text`"
+            raise ValueError(f"{rule}, got {self.start}:{self.end} for {self.text!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ def segment(text: str) -> list[Sentence]:
 
 
 def iter_sentences(text: str) -> Iterator[Sentence]:
-    """Yield the sentences of a long text, which `segment` returns, one by one."""
+    """Yield the same sentences as `segment`, one at a time."""
     for passage in split_passages(text):
         for start, end in sentence_spans(text, *passage):
             texts = _split_words(text[start:end])

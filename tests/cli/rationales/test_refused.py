@@ -79,8 +79,8 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
     [
         (["--share", "0"], "--share must be between 3e-07 and 1, which stretched gates can reach"),
         (["--share", "1", "--form", "thresholded"], "between 0.001 and 0.999, which thresholded"),
-        (["--from-scratch"], "--from-scratch needs --mode joint"),
-        (["--from-scratch", "--mode", "joint", "--classifier", "m"], "and no --classifier"),
+        (["--from-scratch"], "--from-scratch can be used only with --mode joint"),
+        (["--from-scratch", "--mode", "joint", "--classifier", "m"], "and without --classifier"),
         (
             ["--sparsity", "1", "--selection", "2"],
             "--selection needs --share, --likely or --unlikely",

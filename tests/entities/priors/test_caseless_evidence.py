@@ -115,7 +115,7 @@ def test_surprisal_is_used_for_words_only():
         [["a", "."], ["b"]]
     )
     np.testing.assert_array_equal(found, [1.0, NAN, 3.0])
-    with pytest.raises(ValueError, match="2 surprisals for 1 words"):
+    with pytest.raises(ValueError, match="one value per word, got 2 for 1 words"):
         SurprisalEvidence(np.zeros(2, dtype=np.float32)).scores([["a"]])
 
 

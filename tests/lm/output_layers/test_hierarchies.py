@@ -98,7 +98,7 @@ def test_classes_are_checked():
     for classes in (0, 7):
         with pytest.raises(ValueError, match=rf"`classes` must lie in \[1, 6\], got {classes}"):
             ClassSoftmax(4, 6, classes=classes)
-    with pytest.raises(ValueError, match=r"a number or \(6,\), got \(5,\)"):
+    with pytest.raises(ValueError, match=r"a tensor of shape \(6,\), got \(5,\)"):
         ClassSoftmax(4, 6, classes=torch.zeros(5).long())
 
 

@@ -29,7 +29,7 @@ def find_in_bulk(
     workers: int | None,
     quiet: bool,
 ) -> None:
-    """Find entities in every block that is not done yet, and write a manifest once all are."""
+    """Find entities in all unfinished blocks; then write the manifest."""
     if output is None:
         raise InputError("`engine` writes many files; give a folder for them as `output`")
     if to not in (None, *BULK_FORMATS):

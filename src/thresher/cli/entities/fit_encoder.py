@@ -30,7 +30,7 @@ class EncoderChoice:
     seed: int
 
     def check(self, processes: "ProcessGroup", device: str | None) -> None:
-        """Raise `InputError` if an encoder is to be trained but cannot be."""
+        """Raise `InputError` if --train-encoder was given with options that exclude it."""
         if not self.training.train_encoder:
             return
         if not processes.is_single:

@@ -105,7 +105,9 @@ class ClassifierOptions(OptionGroup):
         """Raise `InputError` if options contradict each other."""
         joint = self.mode == RationaleMode.JOINT
         if self.from_scratch and (not joint or self.classifier is not None):
-            raise InputError("`from_scratch` needs `mode` joint and no `classifier`")
+            raise InputError(
+                "`from_scratch` can be used only with `mode` joint and without `classifier`"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +138,15 @@ class LossOptions(OptionGroup):
     selection: Annotated[
         float | None,
         _weight_option(
-            "Weight of |E[z] − π|, the distance between expected selection and --share, --likely "
-            "and --unlikely; by default 1."
+            "Weight of the penalty if the selected fraction differs from --share, --likely and "
+            "--unlikely (|E[z] − π|); by default 1."
         ),
     ] = None
     selection_target: Annotated[
         float | None,
-        _rate_option("Keep that distance at or below this value with a Lagrangian.", metavar="GAP"),
+        _rate_option(
+            "Keep that difference at or below this value with a Lagrangian.", metavar="GAP"
+        ),
     ] = None
     likely: Annotated[
         str | None,

@@ -113,7 +113,8 @@ class SurprisalEvidence:
         """Return the surprisal; NaN for punctuation and numbers."""
         words = _folded(sentences)
         if len(words.word_ids) != len(self.surprisal):
-            raise ValueError(f"{len(self.surprisal)} surprisals for {len(words.word_ids)} words")
+            counts = f"{len(self.surprisal)} for {len(words.word_ids)} words"
+            raise ValueError(f"`surprisal` must have one value per word, got {counts}")
         return np.where(words.map_words(bool, np.bool_), self.surprisal, math.nan)
 
 

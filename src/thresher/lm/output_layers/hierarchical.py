@@ -134,7 +134,8 @@ class ClassSoftmax(HierarchicalSoftmax):
             classes = frequency_classes(vocabulary, count, frequencies=frequencies)
         if classes.shape != (vocabulary,):
             shape = tuple(classes.shape)
-            raise ValueError(f"`classes` must be a number or ({vocabulary},), got {shape}")
+            rule = f"`classes` must be a number, or a tensor of shape ({vocabulary},)"
+            raise ValueError(f"{rule}, got {shape}")
         super().__init__(width, vocabulary, paths=classes[:, None])
 
 

@@ -35,7 +35,7 @@ class RoleGradients:
 
     @classmethod
     def zeros(cls, vocabulary: int, *, device: torch.device | str = "cpu") -> "RoleGradients":
-        """Return sums over no step."""
+        """Return sums that start at zero."""
         return cls(*(torch.zeros(vocabulary, device=device) for _ in ROLES))
 
     @torch.no_grad()

@@ -16,7 +16,7 @@ CodePoints = NDArray[np.uint32]
 class CharacterTokenizer(Tokenizer):
     """Every character is a token; ids follow the order of the code points.
 
-    A lone surrogate counts as a question mark.
+    Lone surrogates, which are not valid text, are replaced by question marks.
     """
 
     kind = TokenizerKind.CHARACTERS

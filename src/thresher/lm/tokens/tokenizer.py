@@ -18,7 +18,7 @@ class Tokenizer(Protocol):
     """Converts text to token ids and back; tokenizers inherit what is implemented here.
 
     kind: the name under which `learn_tokenizer` creates such a tokenizer
-    lossless: whether `decode(encode(text)) == text`, so that bits per byte can be computed
+    lossless: whether decoding restores any valid text, so that bits per byte can be computed
     names: the text of each token, readable for people; length: vocabulary
     """
 

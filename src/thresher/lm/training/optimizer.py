@@ -44,7 +44,7 @@ def decay_groups(
 
 
 def learning_rate(step: int, settings: LanguageModelSettings) -> float:
-    """Return the learning rate of step 0, 1, …: a linear warm-up, then a half cosine down."""
+    """Return the rate of step 0, 1, …: it rises linearly, then falls along half a cosine."""
     if step < settings.warm_up:
         return settings.learning_rate * (step + 1) / settings.warm_up
     rest = max(1, settings.steps - settings.warm_up)

@@ -15,7 +15,7 @@ class LanguageModelSettings:
     steps: training steps, each on one batch
     batch: windows per step
     learning_rate: its maximum, after the warm-up
-    warm_up: steps in which the learning rate rises linearly; then it falls as a half cosine
+    warm_up: steps in which the learning rate rises linearly; then it falls along half a cosine
     final_share: the learning rate at the end as a fraction of its maximum
     decay_embeddings: whether weight decay applies to the embeddings of tokens, too
     clip: the maximum norm of all gradients together

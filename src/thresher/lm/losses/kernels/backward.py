@@ -30,7 +30,7 @@ class Gradients:
 
 @dataclass(frozen=True)
 class Needs:
-    """Which gradients are needed."""
+    """Flags: which inputs need a gradient."""
 
     input: bool
     weight: bool
