@@ -1,4 +1,4 @@
-"""Links between README, CHANGELOG, CONTRIBUTING and the pages of docs/ lead somewhere."""
+"""Links of README, CHANGELOG, CONTRIBUTING and docs/, and paths of modules, lead somewhere."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 CODE_OR_MATHS = re.compile(r"^```.*?^```$|\$[^$]*\$", re.MULTILINE | re.DOTALL)
+MODULE = re.compile(r"`((?:\w+/)+\w+\.py|\w+/(?:\w+/)+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -30,3 +31,12 @@ def test_links_lead_to_files_and_headings_that_exist():
     local = [(page, link) for page, link in links if "://" not in link]
     assert len(local) > 50
     assert [(page.name, link) for page, link in local if not leads_somewhere(page, link)] == []
+
+
+def test_modules_that_pages_name_exist():
+    pages = [page for page in PAGES if page.name != "log.md"]  # it describes older versions, too
+    named = {(page.name, path) for page in pages for path in MODULE.findall(prose(page))}
+    assert len(named) > 50
+    roots = (ROOT, ROOT / "src/thresher", ROOT / "tests")
+    missing = [each for each in named if not any((root / each[1]).exists() for root in roots)]
+    assert sorted(missing) == []
