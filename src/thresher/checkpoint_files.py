@@ -14,26 +14,31 @@ from thresher.errors import InputError
 
 Tensors = dict[str, Tensor]
 
+_MOMENTS = "moments."  # before the names of the optimizer's tensors
+
 
 def write_checkpoint(
-    path: Path, tensors: Tensors, numbers: dict[str, Any], *, fingerprint: str
+    path: Path, tensors: Tensors, optimizer: Optimizer, numbers: dict[str, Any], *, fingerprint: str
 ) -> None:
-    """Write a checkpoint atomically.
+    """Write a checkpoint with the state of the optimizer, atomically.
 
     numbers: step counts, losses and other values that JSON can hold
     fingerprint: identifies the text and the settings of the run
     """
+    every = tensors | with_prefix(_MOMENTS, _optimizer_tensors(optimizer))
     content = save(
-        {name: value.detach().cpu().contiguous() for name, value in tensors.items()},
+        {name: value.detach().cpu().contiguous() for name, value in every.items()},
         metadata={"mark": fingerprint, "numbers": json.dumps(numbers)},
     )
     write_file(path, content)
 
 
-def read_checkpoint(path: Path, *, fingerprint: str) -> tuple[Tensors, dict[str, Any]] | None:
+def read_checkpoint(
+    path: Path, optimizer: Optimizer, *, fingerprint: str
+) -> tuple[Tensors, dict[str, Any]] | None:
     """Return the tensors and numbers of a checkpoint, or None if none has been written yet.
 
-    A checkpoint with another fingerprint raises InputError.
+    The state of the optimizer is restored. A checkpoint with another fingerprint raises InputError.
     """
     if not path.is_file():
         return None
@@ -45,10 +50,11 @@ def read_checkpoint(path: Path, *, fingerprint: str) -> tuple[Tensors, dict[str,
         raise InputError(f"cannot resume from {path}: {error}") from error
     if metadata.get("mark") != fingerprint:
         raise InputError(f"cannot resume from {path}: it was started with other text or settings")
+    _load_optimizer_tensors(optimizer, without_prefix(_MOMENTS, tensors))
     return tensors, json.loads(metadata["numbers"])
 
 
-def optimizer_tensors(optimizer: Optimizer) -> Tensors:
+def _optimizer_tensors(optimizer: Optimizer) -> Tensors:
     """Return the state of an optimizer, such as Adam's moments, by `parameter_index.name`."""
     return {
         f"{index}.{name}": value
@@ -57,8 +63,8 @@ def optimizer_tensors(optimizer: Optimizer) -> Tensors:
     }
 
 
-def load_optimizer_tensors(optimizer: Optimizer, tensors: Tensors) -> None:
-    """Restore the state that `optimizer_tensors` returned."""
+def _load_optimizer_tensors(optimizer: Optimizer, tensors: Tensors) -> None:
+    """Restore the state that `_optimizer_tensors` returned."""
     states: dict[int, Tensors] = {}
     for key, value in tensors.items():
         index, _, name = key.partition(".")

@@ -33,6 +33,10 @@ def option(help_text: str, *flags: str, **details: Any) -> Any:
     return typer.Option(*flags, help=help_text, **details)
 
 
+number_option = functools.partial(option, metavar="N", min=1)
+"""Return an option that takes an integer of at least 1."""
+
+
 def flag(help_text: str, *flags: str, **details: Any) -> Any:
     """Return an option that is either given or not and takes no value."""
     return typer.Option(*flags, help=help_text, metavar="", **details)

@@ -10,7 +10,7 @@ import typer
 import thresher
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
-from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
 from thresher.text.corpus import Document
@@ -98,11 +98,8 @@ Seed = Annotated[
 ]
 Epochs = Annotated[
     int | None,
-    option(
-        "Number of passes over the text; a short text gets more of them.",
-        metavar="N",
-        min=1,
-        rich_help_panel=TRAINING,
+    number_option(
+        "Number of passes over the text; a short text gets more of them.", rich_help_panel=TRAINING
     ),
 ]
 GatesAt = Annotated[

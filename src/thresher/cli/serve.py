@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import print_error
 from thresher.cli.models import load_finder
-from thresher.cli.option_groups import option
+from thresher.cli.option_groups import number_option, option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Exact, Quiet
 from thresher.cli.output import print_line
@@ -40,20 +40,13 @@ Port = Annotated[
 ]
 MaxBytes = Annotated[
     int | None,
-    option(
-        "Maximum size of a request in bytes; by default 500,000.",
-        "--most-bytes",
-        metavar="N",
-        min=1,
-    ),
+    number_option("Maximum size of a request in bytes; by default 500,000.", "--most-bytes"),
 ]
 MaxWaiting = Annotated[
     int | None,
-    option(
+    number_option(
         "Maximum number of waiting requests; further ones are refused. By default 64.",
         "--most-waiting",
-        metavar="N",
-        min=1,
     ),
 ]
 

@@ -133,9 +133,7 @@ class BertLayer(nn.Module):
         x: (windows, tokens, width)   attention_mask: (windows, 1, 1, tokens), True to attend
         """
         query, key, value = self._split_heads(x)
-        attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=attention_mask
-        )
+        attended = functional.scaled_dot_product_attention(query, key, value, attention_mask)
         a = self.attention_norm(self.attention_output(attended.transpose(1, 2).flatten(2)).add_(x))
         y: Tensor = self.feed_forward_out(_gelu(self.feed_forward_in(a)))
         return self.output_norm(y.add_(a))  # type: ignore[no-any-return]

@@ -99,9 +99,7 @@ class Int8BertLayer(nn.Module):
         """
         qkv = self._qkv(self._quantize_qkv(x)).view(*x.shape[:2], 3, self.heads, -1)
         query, key, value = qkv.permute(2, 0, 3, 1, 4)
-        attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=attention_mask
-        )
+        attended = functional.scaled_dot_product_attention(query, key, value, attention_mask)
         attended = self._quantize_attention(attended.transpose(1, 2).flatten(2))
         a = self.attention_norm(self._attention_output.add_to(x, attended))
         inner = self._feed_forward_in.gelu(self._quantize_feed_forward_in(a), self._quantize_gelu)

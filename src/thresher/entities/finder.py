@@ -229,9 +229,8 @@ class EntityFinder(TextFinder, HubModel):
         if not sentences:
             return []
         model = self.model
-        scores = model.signal_weights.combine(
-            gate_scores, model.signal_extractor.extract_texts(texts)
-        )
+        signals = model.signal_extractor.extract_texts(texts)
+        scores = model.signal_weights.combine(gate_scores, signals)
         bounds = pairwise(sentence_starts(sentences).tolist())
         decoded = decode(sentences, scores, not_names=model.not_names)
         return [
@@ -261,9 +260,7 @@ class EntityFinder(TextFinder, HubModel):
 
 
 def _split(texts: Iterable[str]) -> IndexedSentences:
-    return IndexedSentences.from_sentences(
-        sentence.texts for text in texts for sentence in segment(text)
-    )
+    return IndexedSentences.from_sentences(each.texts for text in texts for each in segment(text))
 
 
 def _input_ranges(encoder: Encoder, sentences: SplitText) -> dict[str, Tensor]:

@@ -1,11 +1,14 @@
 """Divide sentences into batches: for encoding, and shuffled for training."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from thresher.text.indexed_sentences import IndexedSentences
+
+T = TypeVar("T")
 
 _BATCHES_PER_POOL = 16  # of random sentences, sorted by length before they are divided
 
@@ -18,6 +21,20 @@ def sentence_starts(sentences: Sequence[Sequence[str]]) -> NDArray[np.int64]:
     if isinstance(sentences, IndexedSentences):
         return sentences.starts
     return np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+
+
+def group_by_words(items: Iterable[T], words: Callable[[T], int], size: int) -> Iterator[list[T]]:
+    """Yield the items in groups of about `size` words; `words` counts the words of an item."""
+    group: list[T] = []
+    count = 0
+    for item in items:
+        group.append(item)
+        count += words(item)
+        if count >= size:
+            yield group
+            group, count = [], 0
+    if group:
+        yield group
 
 
 def batches_by_length(

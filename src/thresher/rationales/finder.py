@@ -12,7 +12,7 @@ from torch import Tensor
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.priors.word_priors import WordListPrior, first_probability
 from thresher.errors import InputError
-from thresher.gates.batching import batches_by_length
+from thresher.gates.batching import batches_by_length, group_by_words
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import encode_words
 from thresher.progress import ProgressReporter, SilentProgress
@@ -136,7 +136,8 @@ class RationaleFinder:
         """Yield the explanation of each text; texts are consumed a few at a time."""
         if isinstance(texts, str):
             raise InputError("`texts` must be several strings; for a single one use `explain`")
-        for group in _groups(texts):
+        split = ((text, split_words(text)) for text in texts)
+        for group in group_by_words(split, lambda each: len(each[1]), _WORDS_PER_GROUP):
             words = [[word.text for word in each] for _, each in group]
             scores = self.scores(words)
             whole, rationale = self.answers(words, self.selected(scores, threshold))
@@ -239,20 +240,6 @@ def spans_of(
         )
         for run in runs
     )
-
-
-def _groups(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Word]]]]:
-    """Yield groups of texts with their words, large enough for efficient batches."""
-    group: list[tuple[str, list[Word]]] = []
-    count = 0
-    for text in texts:
-        group.append((text, split_words(text)))
-        count += len(group[-1][1])
-        if count >= _WORDS_PER_GROUP:
-            yield group
-            group, count = [], 0
-    if group:
-        yield group
 
 
 def _check_classifier(

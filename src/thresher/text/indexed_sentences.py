@@ -55,9 +55,7 @@ class IndexedSentences(Sequence[Sequence[str]]):
         for words in sentences:
             word_ids.extend(map(ids.__getitem__, words))
             starts.append(len(word_ids))
-        return IndexedSentences(
-            np.array(word_ids, dtype=np.int32), np.array(starts, dtype=np.int64), list(ids)
-        )
+        return IndexedSentences(np.array(word_ids, np.int32), np.array(starts, np.int64), list(ids))
 
     def __len__(self) -> int:
         return len(self.starts) - 1

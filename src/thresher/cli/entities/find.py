@@ -10,7 +10,7 @@ from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
-from thresher.cli.option_groups import option, with_option_groups
+from thresher.cli.option_groups import number_option, option, with_option_groups
 from thresher.cli.options import FinderOptions, RunOptions, TextOptions
 from thresher.cli.output import check_not_a_source, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
@@ -66,11 +66,7 @@ Selector = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    option(
-        "Number of processes, each with a copy of the model; the output stays the same.",
-        metavar="N",
-        min=1,
-    ),
+    number_option("Number of processes, each with a copy of the model; the output stays the same."),
 ]
 EngineName = Annotated[
     Engine | None,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from thresher.cli.option_groups import OptionGroup, flag, option
+from thresher.cli.option_groups import OptionGroup, flag, number_option, option
 from thresher.cli.option_parsers import (
     ExpectedRate,
     FilterChoice,
@@ -38,11 +38,9 @@ class EncoderOptions(OptionGroup):
     encoder: EncoderName = None
     layer: Annotated[
         int | None,
-        option(
+        number_option(
             "Layer of the encoder whose hidden states are used; by default two thirds of the way "
-            "up. Higher layers are not computed when finding.",
-            metavar="N",
-            min=1,
+            "up. Higher layers are not computed when finding."
         ),
     ] = None
 

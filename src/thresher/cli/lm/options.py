@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.option_parsers import parse_margin
 from thresher.cli.options import TRAINING, Seed, seed_option
 from thresher.lm.choices import Objective, OutputLayerName, Precision, TokenizerKind
@@ -16,6 +16,7 @@ DEFAULT_LENGTH = 500
 _MODEL = "Model"
 _model_option = partial(option, rich_help_panel=_MODEL)
 _training_option = partial(option, rich_help_panel=TRAINING)
+_training_number = partial(number_option, rich_help_panel=TRAINING)
 _size_option = partial(_model_option, metavar="N", min=1)
 
 ModelFolder = Annotated[Path, argument("A folder made by lm train.", metavar="MODEL")]
@@ -125,13 +126,11 @@ class LanguageModelTrainingOptions(OptionGroup):
             metavar="M",
         ),
     ] = None
-    steps: Annotated[
-        int | None,
-        _training_option("Number of training steps; by default 2000.", metavar="N", min=1),
-    ] = None
+    steps: Annotated[int | None, _training_number("Number of training steps; by default 2000.")] = (
+        None
+    )
     batch: Annotated[
-        int | None,
-        _training_option("Number of windows of text per batch; by default 32.", metavar="N", min=1),
+        int | None, _training_number("Number of windows of text per batch; by default 32.")
     ] = None
     learning_rate: Annotated[
         float | None,
@@ -147,11 +146,9 @@ class LanguageModelTrainingOptions(OptionGroup):
     ] = None
     evaluate_every: Annotated[
         int | None,
-        _training_option(
+        _training_number(
             "Steps between evaluations on the validation split, after which a checkpoint is saved; "
-            "by default 250.",
-            metavar="N",
-            min=1,
+            "by default 250."
         ),
     ] = None
     precision: Annotated[

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from thresher.cli.errors import Problems
-from thresher.cli.option_groups import OptionGroup, argument, flag, option
+from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.options import TRAINING, Form, GatesAt, Seed
 from thresher.errors import InputError
 from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from thresher.rationales.settings import RationaleSettings
 
 _training_option = partial(option, rich_help_panel=TRAINING)
+_training_number = partial(number_option, rich_help_panel=TRAINING)
 _loss_option = partial(option, rich_help_panel="Loss")
 _weight_option = partial(_loss_option, metavar="WEIGHT", min=0)
 _rate_option = partial(_loss_option, metavar="RATE", min=0, max=1)
@@ -188,9 +189,7 @@ class LossOptions(OptionGroup):
 class GateTrainingOptions(OptionGroup):
     """How gates are trained; fields have the names of `RationaleSettings`."""
 
-    steps: Annotated[
-        int | None, _training_option("Number of training steps for the gates.", metavar="N", min=1)
-    ] = None
+    steps: Annotated[int | None, _training_number("Number of training steps for the gates.")] = None
     seed: Seed = None
     gates_at: GatesAt = None
     form: Form = None
@@ -211,8 +210,7 @@ class GateTrainingOptions(OptionGroup):
         ),
     ] = None
     samples: Annotated[
-        int | None,
-        _training_option("Number of gate samples per text and step.", metavar="N", min=1),
+        int | None, _training_number("Number of gate samples per text and step.")
     ] = None
 
     def check(self) -> None:

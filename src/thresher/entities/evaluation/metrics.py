@@ -15,6 +15,7 @@ from thresher.entities.finding.signal_weights import Scores
 
 Bounds = tuple[int, int]
 GoldSpans = Sequence[Sequence[Bounds]]
+FoundSpans = Sequence[Sequence[Candidate]]
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,7 @@ def word_counts(gold: GoldSpans, scores: Sequence[Scores], *, threshold: float =
     )
 
 
-def span_counts(
-    gold: GoldSpans, found: Sequence[Sequence[Candidate]], *, threshold: float = 0.0
-) -> Counts:
+def span_counts(gold: GoldSpans, found: FoundSpans, *, threshold: float = 0.0) -> Counts:
     """Compare the candidates that score at least the threshold with gold spans, exactly."""
     correct = predicted = total = 0
     for spans, candidates in _sentences(gold, found):
@@ -118,9 +117,7 @@ def span_counts(
     return Counts(correct=correct, predicted=predicted, gold=total)
 
 
-def calibration(
-    gold: GoldSpans, found: Sequence[Sequence[Candidate]], *, bins: int = 10
-) -> Calibration:
+def calibration(gold: GoldSpans, found: FoundSpans, *, bins: int = 10) -> Calibration:
     """Bin candidates by score and compute the fraction of each bin that are gold spans.
 
     Bin k of n holds the scores in [k/n, (k + 1)/n); the last one also holds 1.
@@ -172,7 +169,7 @@ def _flat(scores: Sequence[Scores]) -> NDArray[np.float64]:
 
 
 def _sentences(
-    gold: GoldSpans, found: Sequence[Sequence[Candidate]]
+    gold: GoldSpans, found: FoundSpans
 ) -> Iterator[tuple[set[Bounds], Sequence[Candidate]]]:
     """Yield the gold spans and candidates of each sentence."""
     _check_lengths(gold, found)

@@ -8,6 +8,7 @@ from thresher.deprecation import warn_renamed
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.errors import InputError
+from thresher.gates.batching import group_by_words
 from thresher.text.annotations import Span
 from thresher.text.sentences import Sentence, segment
 
@@ -57,7 +58,8 @@ class TextFinder(ABC):
 
         Lazy: texts are segmented and scored in groups of about 20,000 words.
         """
-        for group in _grouped(refuse_string(texts, "texts", "find")):
+        segmented = _segmented(refuse_string(texts, "texts", "find"))
+        for group in group_by_words(segmented, _count_words, _WORDS_PER_GROUP):
             scored = iter(self._score([[each.texts for each in split] for _, split in group]))
             for text, split in group:
                 yield ScoredText(text, split, list(islice(scored, len(split))))
@@ -109,18 +111,12 @@ def _check_split(sentences: SplitText) -> None:
         raise InputError("a sentence must be a list of words, not a string; for a text use find")
 
 
-def _grouped(texts: Iterable[str]) -> Iterator[list[tuple[str, list[Sentence]]]]:
-    """Yield lists of texts with their sentences, each of about `_WORDS_PER_GROUP` words."""
-    group: list[tuple[str, list[Sentence]]] = []
-    words = 0
+def _segmented(texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:
     for text in texts:
         if not isinstance(text, str):  # for example the missing value of a table
             raise InputError(f"a text must be a string, got {type(text).__name__} {text!r}")
-        sentences = segment(text)
-        group.append((text, sentences))
-        words += sum(len(sentence.texts) for sentence in sentences)
-        if words >= _WORDS_PER_GROUP:
-            yield group
-            group, words = [], 0
-    if group:
-        yield group
+        yield text, segment(text)
+
+
+def _count_words(text: tuple[str, list[Sentence]]) -> int:
+    return sum(len(sentence.texts) for sentence in text[1])

@@ -4,17 +4,10 @@ from pathlib import Path
 
 from torch.nn import ModuleList
 
-from thresher.checkpoint_files import (
-    load_optimizer_tensors,
-    optimizer_tensors,
-    read_checkpoint,
-    with_prefix,
-    without_prefix,
-    write_checkpoint,
-)
+from thresher.checkpoint_files import read_checkpoint, with_prefix, without_prefix, write_checkpoint
 from thresher.entities.training.state import TrainingState
 
-_WEIGHTS, _MOMENTS, _GENERATOR = "selectors.", "moments.", "noise"
+_WEIGHTS, _GENERATOR = "selectors.", "noise"
 # Attributes of the state by their names in the file.
 _NUMBERS = {
     "epoch": "epoch",
@@ -28,23 +21,21 @@ _NUMBERS = {
 def save_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
     """Write the state after a step; the fingerprint identifies the run it belongs to."""
     tensors = with_prefix(_WEIGHTS, ModuleList(state.selectors).state_dict())
-    tensors |= with_prefix(_MOMENTS, optimizer_tensors(state.optimizer))
     if state.generator_state is not None:
         tensors[_GENERATOR] = state.generator_state
     numbers = {name: getattr(state, attribute) for name, attribute in _NUMBERS.items()}
     numbers["sparsity_weights"] = [each.weight for each in state.sparsity_weights]
     numbers["rate_errors"] = [each.average for each in state.sparsity_weights]
-    write_checkpoint(path, tensors, numbers, fingerprint=fingerprint)
+    write_checkpoint(path, tensors, state.optimizer, numbers, fingerprint=fingerprint)
 
 
 def load_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
     """Restore the state of a stopped run; without a file the state is unchanged."""
-    checkpoint = read_checkpoint(path, fingerprint=fingerprint)
+    checkpoint = read_checkpoint(path, state.optimizer, fingerprint=fingerprint)
     if checkpoint is None:
         return
     tensors, numbers = checkpoint
     ModuleList(state.selectors).load_state_dict(without_prefix(_WEIGHTS, tensors))
-    load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))
     state.generator_state = tensors.get(_GENERATOR)
     for name, attribute in _NUMBERS.items():
         setattr(state, attribute, numbers[name])

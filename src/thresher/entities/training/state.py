@@ -83,9 +83,7 @@ class TrainingState:
 
     def add_step(self, terms: Terms, rates: Sequence[float]) -> None:
         """Add the terms and the fractions of open gates of a step to the sums of the epoch."""
-        self.selected_sums = [
-            a + b for a, b in zip_longest(self.selected_sums, rates, fillvalue=0.0)
-        ]
+        self.selected_sums = [a + b for a, b in zip_longest(self.selected_sums, rates, fillvalue=0)]
         for name, (_, term) in terms.items():
             self.term_sums[name] = self.term_sums.get(name, 0.0) + float(term.detach())
             self.term_counts[name] = self.term_counts.get(name, 0) + 1

@@ -118,9 +118,8 @@ class RankedModule(OutputModule):
 
     def __init__(self, width: int, vocabulary: int, *, frequencies: Tensor | None = None) -> None:
         super().__init__(width, vocabulary)
-        self.register_buffer(
-            "ranks", inverse_permutation(tokens_by_frequency(frequencies, vocabulary))
-        )
+        order = tokens_by_frequency(frequencies, vocabulary)
+        self.register_buffer("ranks", inverse_permutation(order))
 
 
 def draw(log_probs: Tensor, generator: Generator | None) -> Tensor:

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import torch
 
-from thresher.checkpoint_files import (
-    load_optimizer_tensors,
-    optimizer_tensors,
-    read_checkpoint,
-    with_prefix,
-    without_prefix,
-    write_checkpoint,
-)
+from thresher.checkpoint_files import read_checkpoint, with_prefix, without_prefix, write_checkpoint
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState
 
-_WEIGHTS, _BEST, _MOMENTS, _ROLES = "weights.", "best.", "moments.", "roles."
+_WEIGHTS, _BEST, _ROLES = "weights.", "best.", "roles."
 _NUMBERS = ("step", "best_step", "best_loss", "log")
 _CHUNK = 1 << 17  # ids that are converted to int64 at a time
 
@@ -41,22 +34,20 @@ def run_fingerprint(
 def save_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
     """Write the state of the run with that fingerprint, atomically."""
     tensors = with_prefix(_WEIGHTS, state.model.weights()) | with_prefix(_BEST, state.best)
-    tensors |= with_prefix(_MOMENTS, optimizer_tensors(state.optimizer))
     if state.roles is not None:
         tensors |= {_ROLES + name: getattr(state.roles, name) for name in ROLES}
     numbers = {name: getattr(state, name) for name in _NUMBERS}
-    write_checkpoint(path, tensors, numbers, fingerprint=fingerprint)
+    write_checkpoint(path, tensors, state.optimizer, numbers, fingerprint=fingerprint)
 
 
 def load_checkpoint(path: Path, state: TrainingState, fingerprint: str) -> None:
     """Copy the saved state of a stopped run into a new state; without a file, change nothing."""
-    saved = read_checkpoint(path, fingerprint=fingerprint)
+    saved = read_checkpoint(path, state.optimizer, fingerprint=fingerprint)
     if saved is None:
         return
     tensors, numbers = saved
     state.model.load_weights(without_prefix(_WEIGHTS, tensors))
     state.best = without_prefix(_BEST, tensors)
-    load_optimizer_tensors(state.optimizer, without_prefix(_MOMENTS, tensors))
     if state.roles is not None:
         for name, value in without_prefix(_ROLES, tensors).items():
             getattr(state.roles, name).copy_(value)

@@ -61,9 +61,7 @@ def from_prodigy(values: JsonObject, *, field: str = "text", number: int = 1) ->
         return None
     spans = values.get("spans") or []
     try:
-        marks = [
-            UncheckedSpan(s["start"], s["end"], s["label"], s.get("score", 1.0)) for s in spans
-        ]
+        rows = [UncheckedSpan(s["start"], s["end"], s["label"], s.get("score", 1.0)) for s in spans]
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError("spans must be objects with start, end and label") from error
-    return checked_text(text_field(values, field), marks, number=number)
+    return checked_text(text_field(values, field), rows, number=number)
