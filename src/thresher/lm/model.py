@@ -11,14 +11,11 @@ from torch.nn import functional
 from thresher.errors import InputError
 from thresher.lm.losses.margin import MarginRule
 from thresher.lm.output_layers import output_layer
-from thresher.lm.output_layers.choices import OutputLayerName, check_layer_name
+from thresher.lm.output_layers.choices import TIED_LAYERS, OutputLayerName, check_layer_name
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
 from thresher.validation import require_number
-
-# The output layers that can share the weights of the embedding; they also support a margin.
-TIED_LAYERS = (OutputLayerName.ADJUSTED, OutputLayerName.FULL, OutputLayerName.GATED)
 
 # Names of modules in saved models, where they differ from the attributes of today.
 _SAVED_NAMES = {

@@ -7,8 +7,9 @@ import pytest
 import torch
 from scipy import stats
 
-from thresher.lm.output_layers import OutputLayer, output_layer
-from thresher.lm.output_layers.choices import OutputLayerName
+from thresher.errors import InputError
+from thresher.lm.output_layers import OutputLayer, OutputModule, output_layer
+from thresher.lm.output_layers.choices import TIED_LAYERS, OutputLayerName
 
 WIDTH = 8
 VOCABULARY = 13
@@ -317,8 +318,51 @@ def test_an_unknown_layer_lists_the_choices():
     assert choices.startswith("adaptive, adjusted, classes, differentiated, full, gated, ")
     with pytest.raises(ValueError, match=f"unknown output layer 'tre'; choose from {choices}$"):
         output_layer("tre", 8, 10)
-    assert {name.split(",")[0] for name in FAMILY} == set(OutputLayerName)
     for width, vocabulary in ((0, 5), (5, 0)):
         with pytest.raises(ValueError, match="must be positive"):
             output_layer("full", width, vocabulary)
     assert math.isinf(output_layer("full", 8, 10).margin)
+
+
+# The registry
+
+
+def test_every_layer_is_in_the_family():
+    missing = set(OutputLayerName) - {name.split(",")[0] for name in FAMILY}
+    assert not missing, f"add {missing} to FAMILY"
+
+
+def test_layers_that_take_a_weight_can_be_tied():
+    takes_weight = {name for name in OutputLayerName if "weight" in options_of(name)}
+    assert takes_weight == set(TIED_LAYERS)
+
+
+def options_of(name):
+    return OutputLayerName(name).layer_class().option_names()
+
+
+def test_options_are_those_of_the_constructor_and_those_it_passes_on():
+    assert options_of("classes") == {"classes", "frequencies"}
+    assert {"memory", "threshold", "weight", "bias", "margin"} <= options_of("gated")
+    assert "frequencies" not in options_of("gated")
+
+
+def test_an_unknown_option_lists_those_of_the_layer():
+    with pytest.raises(InputError, match=r"'classes' has no option `margin`; it has: classes$"):
+        output_layer("classes", 8, 10, margin=4)
+
+
+class Uniform(OutputModule):
+    """The smallest output layer, without options."""
+
+    def _log_prob(self, hidden, target):
+        return self._all_log_probs(hidden)[:, 0]
+
+    def _all_log_probs(self, hidden):
+        return hidden.new_full((len(hidden), self.vocabulary), -math.log(self.vocabulary))
+
+
+def test_a_layer_without_a_constructor_gets_no_frequencies(monkeypatch):
+    monkeypatch.setattr(OutputLayerName, "layer_class", lambda _: Uniform)
+    layer = output_layer("full", WIDTH, VOCABULARY, frequencies=FREQUENCIES)
+    torch.testing.assert_close(layer.loss(*random_rows(4)).exp().item(), float(VOCABULARY))

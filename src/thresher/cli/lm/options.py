@@ -10,6 +10,7 @@ from thresher.cli.option_parsers import parse_margin
 from thresher.cli.options import TRAINING, Seed, seed_option
 from thresher.lm.choices import Objective, OutputLayerName, Precision, TokenizerKind
 from thresher.lm.losses.margin import Margin
+from thresher.lm.output_layers.choices import TIED_LAYERS
 
 DEFAULT_LENGTH = 500
 
@@ -98,7 +99,7 @@ class OutputLayerOptions(OptionGroup):
     output_layer: Annotated[
         OutputLayerName,
         _model_option(
-            f"{', '.join(OutputLayerName)}. All but full, adjusted and gated need --untied.",
+            f"{', '.join(OutputLayerName)}. All but {', '.join(TIED_LAYERS)} need --untied.",
             metavar="NAME",
         ),
     ] = OutputLayerName.FULL
@@ -119,9 +120,8 @@ class LanguageModelTrainingOptions(OptionGroup):
     margin: Annotated[
         Margin | None,
         _training_option(
-            "Leave out of the loss tokens whose logit is more than this below the target's: 4; "
-            "2:12 changes during training; norm:0.0625; top-p:0.9. By default inf, plain "
-            "cross-entropy.",
+            "Ignore tokens whose logit is more than M below the target's. M is a number (4), a "
+            "schedule (2:12), norm:0.0625 or top-p:0.9; by default inf, plain cross-entropy.",
             parser=parse_margin,
             metavar="M",
         ),

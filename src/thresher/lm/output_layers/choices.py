@@ -1,7 +1,8 @@
 """The registry of output layers: one line for each, with its name and its class.
 
 To add an output layer, write a subclass of `OutputModule` in a module of this package and add a
-line to `OutputLayerName`. Importing this module does not import torch.
+line to `OutputLayerName`; also to `TIED_LAYERS` if its constructor takes `weight` and `bias` like
+`FullSoftmax`. Importing this module does not import torch.
 """
 
 from enum import StrEnum
@@ -49,6 +50,10 @@ class OutputLayerName(StrEnum):
         return found
 
 
+# The output layers that can share the weights of the embedding; they also support a margin.
+TIED_LAYERS = (OutputLayerName.ADJUSTED, OutputLayerName.FULL, OutputLayerName.GATED)
+
+
 def output_layer(
     name: str, width: int, vocabulary: int, *, frequencies: "Tensor | None" = None, **options: Any
 ) -> "OutputModule":
@@ -62,7 +67,11 @@ def output_layer(
     """
     check_layer_name(name)
     layer_class = OutputLayerName(name).layer_class()
-    if layer_class.uses_frequencies:
+    known = layer_class.option_names()
+    for option in options.keys() - known:
+        choices = ", ".join(sorted(known - {"frequencies"}))
+        raise InputError(f"the output layer {name!r} has no option `{option}`; it has: {choices}")
+    if "frequencies" in known:
         options["frequencies"] = frequencies
     return layer_class(width, vocabulary, **options)
 

@@ -33,8 +33,6 @@ class FullSoftmax(OutputModule):
     fused: compute the loss without holding the logits of a whole batch: less memory, but slower
     """
 
-    uses_frequencies = False
-
     def __init__(
         self,
         width: int,
@@ -101,7 +99,6 @@ class AdjustedSoftmax(FullSoftmax):
     than in the text: its perplexity on the text is higher, its accuracy on rare tokens better.
     """
 
-    uses_frequencies = True
     adjustment: Tensor
 
     def __init__(

@@ -1,7 +1,7 @@
 """The base class of output layers: shapes, ignored targets, reductions and sampling."""
 
+import inspect
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import torch
 from torch import Generator, Tensor, nn
@@ -14,13 +14,12 @@ INITIAL_SCALE = 0.02  # standard deviation of a weight before training
 
 
 class OutputModule(nn.Module, ABC):
-    """An `OutputLayer` with parameters, by default trained on −log p of its own distribution.
+    """An `OutputLayer` with parameters. The default loss is −log p(target).
 
     A subclass implements `_log_prob` and `_all_log_probs` for rows; also `_row_losses` if it is
-    trained on another loss, and `_sample` if it can sample without the whole distribution.
+    trained on another loss, and `_sample` if it can sample without the whole distribution. Options
+    are keyword-only arguments of its constructor; one named `frequencies` gets the token counts.
     """
-
-    uses_frequencies: ClassVar[bool] = True  # whether the constructor takes `frequencies`
 
     def __init__(self, width: int, vocabulary: int) -> None:
         super().__init__()
@@ -29,6 +28,17 @@ class OutputModule(nn.Module, ABC):
             raise ValueError(f"`width` and `vocabulary` must be positive, got {values}")
         self.width = width
         self.vocabulary = vocabulary
+
+    @classmethod
+    def option_names(cls) -> set[str]:
+        """Return the names of the options, including those passed on to a base class."""
+        names: set[str] = set()
+        for each in cls.__mro__:
+            parameters = inspect.signature(each).parameters.values()
+            names |= {option.name for option in parameters if option.kind is option.KEYWORD_ONLY}
+            if not any(option.kind is option.VAR_KEYWORD for option in parameters):
+                break
+        return names
 
     def loss(
         self,
