@@ -81,6 +81,21 @@ def test_the_prior_surprisal_needs_surprisal_values():
     assert (found["ቤት"], found["ነው"]) == (1, 0)
 
 
+@pytest.mark.parametrize("argument", ["priors", "names", "not_names"])
+def test_a_string_instead_of_a_list_is_refused(argument):
+    message = rf"`{argument}` must be a list of names, got the string 'casing'$"
+    with pytest.raises(InputError, match=message):
+        PriorKnowledge(**{argument: "casing"})
+
+
+def test_expected_rates_replace_the_chosen_priors():
+    found = [
+        probabilities_of(priors=(prior,), rates={"capitalised": 0.9})
+        for prior in ("casing", "rarity")
+    ]
+    assert found[0] == found[1]
+
+
 def test_an_unknown_prior_is_an_error_that_lists_the_choices():
     with pytest.raises(
         InputError, match=r"unknown `priors` 'luck'; choose from casing, .*burstiness"

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from thresher.entities.priors.casing import Casing, casing_of_sentence
+from thresher.entities.priors.registry import PRIORS, PriorInputs
 from thresher.entities.priors.word_priors import (
     MAX_RARE_COUNT,
     CasingPrior,
@@ -16,6 +17,7 @@ from thresher.entities.priors.word_priors import (
     first_probability,
 )
 from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
+from thresher.entities.training.settings import EntitySettings
 
 NAN = float("nan")
 # "rome" is capitalised 4 times of 5 where case speaks, "again" never, "ann" was seen twice.
@@ -40,6 +42,13 @@ def probabilities_of(prior, sentence):
 
 
 # The whole family
+
+
+def test_every_prior_that_can_be_chosen_is_in_the_list():
+    inputs = PriorInputs(TEXT, STATISTICS, EntitySettings())
+    chosen = {type(build(inputs)) for build in PRIORS.values()}
+    missing = chosen - {type(prior) for prior in EVERY_PRIOR}
+    assert not missing, f"add {missing} to EVERY_PRIOR"
 
 
 @pytest.mark.parametrize("prior", EVERY_PRIOR, ids=lambda prior: type(prior).__name__)

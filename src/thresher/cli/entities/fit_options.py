@@ -52,9 +52,9 @@ class PriorOptions(OptionGroup):
     prior: Annotated[
         list[PriorName] | None,
         _prior_option(
-            "casing, repetition, rarity, burstiness, contexts, surprisal or none. May be repeated: "
-            "priors in order; the first one that gives a probability for a word is used. By "
-            "default priors that suit the script.",
+            f"{', '.join(PriorName)}. Repeat it to combine priors: each word gets its probability "
+            "from the first that has one. --dates, --names and --not-names come before them; "
+            "--expect and --selected replace them. By default priors that suit the script.",
             metavar="NAME",
         ),
     ] = None

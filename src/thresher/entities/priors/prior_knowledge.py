@@ -23,7 +23,7 @@ from thresher.entities.priors.word_priors import (
 )
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.errors import InputError
-from thresher.validation import require_choice
+from thresher.validation import require, require_choice
 
 if TYPE_CHECKING:
     from thresher.entities.training.settings import EntitySettings
@@ -34,6 +34,11 @@ Sentences = Sequence[Sequence[str]]
 @dataclass(frozen=True, kw_only=True)
 class PriorKnowledge:
     """Prior knowledge about words; every part has a default and can be left out.
+
+    Each word gets its probability from the first of these that gives one: dates; words without
+    letters (0); names (1); words that are listed, or shown by the text, not to be names (0);
+    expected rates; the chosen priors. Expected rates give every word a probability, so the chosen
+    priors are not used with them.
 
     priors: names from `PriorName`, in order; for each word the first that gives a probability is
         used. Burstiness, contexts and surprisal are combined into one. By default those that fit
@@ -54,6 +59,10 @@ class PriorKnowledge:
     surprisal: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("priors", "names", "not_names"):
+            value = getattr(self, name)
+            got = f"the string {str(value)!r}"
+            require(not isinstance(value, str), name, got, "a list of names")
         for name in self.priors:
             require_choice("priors", name, PriorName)
         if PriorName.SURPRISAL in self.priors and self.surprisal is None:
