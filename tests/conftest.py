@@ -36,13 +36,13 @@ def new_bert(tmp_path_factory):
     """A function that saves an untrained BERT with the given words as tokens; returns its folder.
 
     mask: whether it has a mask token
-    apart: use larger random embeddings, so that the hidden states of words differ
+    distinct: use larger random embeddings, so that the hidden states of words differ
     """
     import torch  # noqa: PLC0415
     from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: PLC0415
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast  # noqa: PLC0415
 
-    def write(words, *, width, layers, mask=False, apart=False, **options):
+    def write(words, *, width, layers, mask=False, distinct=False, **options):
         folder = tmp_path_factory.mktemp("bert")
         special = {"pad_token": "[PAD]", "unk_token": "[UNK]"}
         special |= {"cls_token": "[CLS]", "sep_token": "[SEP]"}
@@ -65,7 +65,7 @@ def new_bert(tmp_path_factory):
         with torch.random.fork_rng():
             torch.manual_seed(0)
             model = BertModel(config)
-            if apart:
+            if distinct:
                 torch.nn.init.normal_(model.embeddings.word_embeddings.weight)
             model.save_pretrained(folder)
         return folder

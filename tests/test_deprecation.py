@@ -1,4 +1,4 @@
-"""Old names go on working, with a warning."""
+"""Old names still work, with a warning."""
 
 import pytest
 

@@ -26,7 +26,7 @@ def test_reading_returns_what_was_written(folder):
 
 
 @pytest.mark.parametrize(
-    ("harm", "complaint"),
+    ("harm", "error_line"),
     [
         (lambda f: (f / "words.txt").unlink(), "is incomplete: cannot read words.txt"),
         (lambda f: (f / "feathers.bin").write_bytes(b"\x00"), "was changed after"),
@@ -38,9 +38,9 @@ def test_reading_returns_what_was_written(folder):
         (lambda f: edit(f, sha256=None), "does not describe a model"),
     ],
 )
-def test_errors_have_one_line(folder, harm, complaint):
+def test_errors_have_one_line(folder, harm, error_line):
     harm(folder)
-    with pytest.raises(InputError, match=complaint) as raised:
+    with pytest.raises(InputError, match=error_line) as raised:
         KIND.read(folder)
     assert "\n" not in str(raised.value)
 

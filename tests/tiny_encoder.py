@@ -26,7 +26,7 @@ class TinyEncoder:
         noise = torch.Generator().manual_seed(0)
         self.embeddings = torch.randn(VOCABULARY, self.width, generator=noise)
         self.mixing = torch.randn(self.width, self.width, generator=noise) / self.width**0.5
-        self.read: list[list[list[str]]] = []  # the batches it was asked for
+        self.read: list[list[list[str]]] = []  # the sentences of all batches
 
     def batch(self, sentences) -> TokenBatch:
         self.read.append([list(words) for words in sentences])

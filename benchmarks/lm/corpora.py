@@ -51,7 +51,7 @@ class Corpus:
 
     @property
     def counts(self) -> Tensor:
-        """The training occurrences of each token, parts weighted by their shares: (vocabulary,)."""
+        """The training occurrences of each token, parts weighted by fraction: (vocabulary,)."""
         if not self.parts:
             return token_counts(self.train.numpy(), self.vocabulary)
         counts = torch.zeros(self.vocabulary, dtype=torch.float64)
@@ -163,16 +163,16 @@ def corpus(name: str, folder: Path = FOLDER) -> Corpus:
     return Corpus(about["vocabulary"], ids["train"], validation, test, about["test_bytes"], parts)
 
 
-def _packed(made: Corpus) -> bytes:
+def _packed(corpus: Corpus) -> bytes:
     about = {
-        "vocabulary": made.vocabulary,
-        "texts": list(made.test),
-        "test_bytes": made.test_bytes,
-        "parts": made.parts,
+        "vocabulary": corpus.vocabulary,
+        "texts": list(corpus.test),
+        "test_bytes": corpus.test_bytes,
+        "parts": corpus.parts,
     }
-    ids = {"train": made.train}
-    ids |= {f"validation.{name}": each for name, each in made.validation.items()}
-    ids |= {f"test.{name}": each for name, each in made.test.items()}
+    ids = {"train": corpus.train}
+    ids |= {f"validation.{name}": each for name, each in corpus.validation.items()}
+    ids |= {f"test.{name}": each for name, each in corpus.test.items()}
     return save(
         {name: each.numpy().astype(np.uint16) for name, each in ids.items()},
         metadata={"about": json.dumps(about)},

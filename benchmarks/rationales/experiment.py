@@ -42,7 +42,7 @@ class PreparedTask:
     gated_encoder: GatedEncoder
     classifier: Classifier
     answers: Tensor
-    learn: list[int]
+    training: list[int]
     held_out: list[int]
     seconds: float
 
@@ -57,7 +57,7 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
     path = work / f"{task.name}-{seed}.npy"
     vectors = cache_vectors(encoder, task.texts, path)
     corpus = LabelledCorpus(task.texts, vectors, UnitIndex.of_words(task.texts), task.labels)
-    learn, held_out = hold_out_texts(task.train, fraction=0.1, seed=seed)
+    training, held_out = hold_out_texts(task.train, fraction=0.1, seed=seed)
     whole = text_vectors(gated_encoder, task.texts)
     classifier = train_classifier(
         gated_encoder,
@@ -65,14 +65,16 @@ def prepare(task: Task, encoder: Encoder, work: Path, *, gates_at: str, seed: in
         whole,
         task.labels,
         label_count=len(task.label_names),
-        training=learn,
+        training=training,
         held_out=held_out,
         settings=RationaleSettings(seed=seed, partial_readings=1),
     )
     with torch.no_grad():
         answers = classifier(whole).argmax(-1).cpu()
     seconds = time.perf_counter() - started
-    return PreparedTask(task, corpus, gated_encoder, classifier, answers, learn, held_out, seconds)
+    return PreparedTask(
+        task, corpus, gated_encoder, classifier, answers, training, held_out, seconds
+    )
 
 
 def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def run_row(row: Row, seed: int, data: PreparedTask) -> dict[str, Any]:
         data.gated_encoder,
         data.corpus,
         classifier,
-        training=data.learn,
+        training=data.training,
         held_out=data.held_out,
         settings=settings,
     )
@@ -144,7 +146,7 @@ def _noise(
 ) -> GradientNoise:
     """Measure the noise of the task gradient in the selector's weights before the first step."""
     loop = GateTraining.new(data.gated_encoder, data.corpus, classifier, settings)
-    texts = data.learn[:_NOISE_TEXTS]
+    texts = data.training[:_NOISE_TEXTS]
 
     def surrogate() -> Tensor:
         return loop.estimate_task(texts, loop.gates(texts)).surrogate

@@ -9,7 +9,7 @@ from benchmarks.rationales.rows import RESULTS, ROWS
 
 Seeds = list[dict[str, Any]]
 # How other choices of words are called in the JSON and here.
-_RIVALS = {
+_OTHERS = {
     "random": "random words",
     "gradient": "gradient × input",
 }
@@ -80,14 +80,14 @@ def _synthetic(rows: dict[str, Seeds]) -> list[str]:
         ]
         label = name.removeprefix("synthetic ")
         lines.append(f"| {label}{_seeds(seeds)} | " + " | ".join(cells) + " |")
-    return [*parts, "\n".join(lines), *_rivals_of(own.get("synthetic stretched"))]
+    return [*parts, "\n".join(lines), *_references_of(own.get("synthetic stretched"))]
 
 
-def _rivals_of(seeds: Seeds | None) -> list[str]:
+def _references_of(seeds: Seeds | None) -> list[str]:
     if not seeds:
         return []
     figures = [
-        f"{_RIVALS.get(name, name)} {_figure(seeds, name, 'accuracy_from_rationale')} with only "
+        f"{_OTHERS.get(name, name)} {_figure(seeds, name, 'accuracy_from_rationale')} with only "
         f"the selected words, {_figure(seeds, name, 'accuracy_without')} without them"
         for name in seeds[0]["figures"]
         if name != "rationale"
@@ -122,7 +122,7 @@ def _sources(rows: dict[str, Seeds]) -> list[str]:
             label = (
                 name.removeprefix("sources ") + _seeds(seeds)
                 if is_ours
-                else f"— {_RIVALS.get(which, which)}"
+                else f"— {_OTHERS.get(which, which)}"
             )
             cells = [
                 _percent(seeds, which),

@@ -35,7 +35,9 @@ def parsed_options() -> argparse.Namespace:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--models", type=Path, default=MODELS)
     parser.add_argument("--work", type=Path, default=None, help="folder to keep word vectors in")
-    parser.add_argument("--sentences", type=int, default=None, help="for a trial: use only so many")
+    parser.add_argument(
+        "--sentences", type=int, default=None, help="use only this many, for a trial"
+    )
     return parser.parse_args()
 
 

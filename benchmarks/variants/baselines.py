@@ -124,7 +124,7 @@ def leave_one_out_scores(encoder: Encoder, *, gates_at: str = "input") -> Scorer
 def attention_scores(encoder: Encoder, *, layer: int | None = None) -> Scorer:
     """Score words by x / (1 + x), with x the attention a word receives from other words."""
     if not isinstance(encoder, AttentionEncoder):
-        raise InputError(f"the encoder {encoder.name} does not tell its attention")
+        raise InputError(f"the encoder {encoder.name} gives no attention weights")
     attending: AttentionEncoder = encoder
 
     def received(batch: TokenBatch) -> Tensor:

@@ -1,4 +1,4 @@
-"""Run the jobs of the variant benchmark: train_selectors or load a finder and measure it."""
+"""Run the jobs of the variant benchmark: train or load a finder and measure it."""
 
 import json
 import multiprocessing

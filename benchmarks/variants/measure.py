@@ -64,7 +64,7 @@ def baseline_figures(baseline: TextFinder, data: Gold) -> dict[str, Figures]:
 
 
 def selector_aps(finder: EntityFinder, data: Gold, vectors: Encoded) -> list[float]:
-    """Return the word AP of each selector's gates, to judge the choice made without labels."""
+    """Return the word AP of each selector's gates, to check the choice made without labels."""
     aps = []
     for each in finder.model.selectors:
         selector = each.selector.to(finder.encoder.device)

@@ -42,7 +42,7 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
 
     files: the content of each file by its name
     """
-    path = path.resolve()  # so that a link to a model goes on pointing to it
+    path = path.resolve()  # so that a link to a model still points to it
     if not is_replaceable(path):
         raise InputError(f"{path} exists and is not a model; choose another folder")
     with os_errors_as_input_errors(f"cannot write {path}"):

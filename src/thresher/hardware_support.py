@@ -55,7 +55,7 @@ def dtype_supported(dtype: str, device: torch.device | str) -> bool:
 def _cpu_trains_in(dtype: str) -> bool:
     """Run one training step in a new Python process.
 
-    A forked process would not do: torch cannot compute gradients in one if its parent has already
+    A forked process would not work: torch cannot compute gradients in one if its parent has already
     computed gradients on a GPU.
     """
     code = _TRAINING_STEP.format(dtype=dtype)

@@ -61,6 +61,6 @@ class MovedModuleFinder(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """Let old module names be imported; Python asks this finder only when all others fail."""
+    """Let old module names be imported; Python uses this finder only if all others fail."""
     if not any(isinstance(finder, MovedModuleFinder) for finder in sys.meta_path):
         sys.meta_path.append(MovedModuleFinder())

@@ -1,4 +1,4 @@
-"""The folder beside a model in training that holds what a stopped run needs to continue."""
+"""The work folder of a training run: the files from which a stopped run can continue."""
 
 import shutil
 from collections.abc import Iterator

@@ -62,14 +62,14 @@ def test_memory_is_returned_at_most_once_per_interval(monkeypatch):
 
 @pytest.mark.parametrize("error", [OSError, AttributeError, TypeError])
 def test_without_malloc_trim_nothing_is_done(monkeypatch, error):
-    asked = []
+    names = []
 
     def refuse(name):
-        asked.append(name)
+        names.append(name)
         raise error
 
     monkeypatch.setattr(memory.ctypes, "CDLL", refuse)
     freed = MemoryTrimmer()
     freed.trim()
-    assert asked == [None]
+    assert names == [None]
     assert freed._next_time == 0

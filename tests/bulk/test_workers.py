@@ -169,10 +169,10 @@ def test_no_process_is_left_when_the_block_ends_early(small):
 
 
 def test_a_worker_trims_memory_after_every_chunk(pool):
-    asked = [[raw(number)] for number in range(5)]
-    answers = [answer for _, answer in pool.map(times_trimmed, asked)]
-    for worker in {worker for worker, _ in answers}:
-        times = [each for process, each in answers if process == worker]
+    chunks = [[raw(number)] for number in range(5)]
+    results = [result for _, result in pool.map(times_trimmed, chunks)]
+    for worker in {worker for worker, _ in results}:
+        times = [each for process, each in results if process == worker]
         assert times == list(range(len(times)))
 
 

@@ -1,4 +1,4 @@
-"""A small model of English letters, and the command line run within the process."""
+"""A small model trained on generated text, and the command line run in this process."""
 
 import io
 import random
@@ -27,7 +27,7 @@ _FORMS = [
 
 
 def letters(count: int, *, seed: int = 0) -> str:
-    """Raw text with names in it: as many sentences, a few to a paragraph."""
+    """Return raw text with names: `count` sentences, six per paragraph."""
     draw = random.Random(seed)
     sentences = [
         draw.choice(_FORMS).format(
@@ -49,7 +49,7 @@ class Result:
     err: str
 
     @property
-    def complaint(self) -> str:
+    def error_line(self) -> str:
         """The one line on standard error."""
         assert self.err.count("\n") == 1, self.err
         assert self.err.startswith("thresher: "), self.err
@@ -61,14 +61,14 @@ Run = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def _encoder_loaded_once(load_once, monkeypatch):
-    """Loading takes a second; the tests of whole processes load it for themselves."""
+    """Load the encoder once, because it takes a second; child processes load their own."""
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_once)
 
 
 @pytest.fixture
 def run(capsys, monkeypatch) -> Run:
-    """Run the command line; keyword `stdin` is what it reads there."""
+    """Return a function that runs the command line; `stdin` is its standard input."""
 
     def run(*arguments: object, stdin: str = "") -> Result:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
@@ -88,21 +88,21 @@ def corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def short_corpus(tmp_path_factory) -> Path:
-    """Just enough to learn from."""
+    """A corpus just large enough to train on."""
     path = tmp_path_factory.mktemp("corpus") / "short.txt"
     path.write_text(letters(40), encoding="utf-8")
     return path
 
 
 @pytest.fixture(autouse=True)
-def no_text_is_too_small(monkeypatch):
-    """Tests learn from little; that this is told is tested on its own."""
+def _no_warning_about_few_words(monkeypatch):
+    """Most tests train on short texts; the warning has its own test."""
     monkeypatch.setattr("thresher.entities.training.fit.FEW_WORDS", 0)
 
 
 @pytest.fixture(scope="session")
 def model(corpus, tmp_path_factory, load_once) -> Path:
-    """A folder with a model that has seen a few hundred sentences."""
+    """The folder of a model trained on 300 sentences."""
     folder = tmp_path_factory.mktemp("models") / "letters"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thresher.encoders.loading.load_encoder", load_once)

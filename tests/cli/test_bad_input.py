@@ -1,4 +1,4 @@
-"""Whatever is wrong: one line on standard error, a non-zero status, nothing half-done."""
+"""Every error is one line on standard error and a non-zero status; no partial output is left."""
 
 import errno
 import json
@@ -33,37 +33,37 @@ BAD_FILES = {
 @pytest.mark.parametrize("command", ["find", "fit"])
 @pytest.mark.parametrize("kind", BAD_FILES)
 def test_a_file_without_text_is_refused(run, tmp_path, command, kind):
-    content, told = BAD_FILES[kind]
+    content, message = BAD_FILES[kind]
     path = tmp_path / "bad.txt"
     path.write_bytes(content)
     result = run(command, path, "-o", tmp_path / "out")
     assert result.status == 1
-    assert told in result.complaint
-    assert str(path) in result.complaint
+    assert message in result.error_line
+    assert str(path) in result.error_line
     assert names_in(tmp_path) == ["bad.txt"]
 
 
 @pytest.mark.parametrize("command", ["find", "fit", "eval"])
-def test_a_missing_file_and_an_empty_folder_are_told(run, tmp_path, command):
+def test_a_missing_file_and_an_empty_folder_are_reported(run, tmp_path, command):
     out = ["-o", tmp_path / "out"] if command != "eval" else []
     missing = run(command, tmp_path / "none.txt", *out)
     assert (missing.status, missing.out) == (1, "")
-    assert missing.complaint == f"no such file: {tmp_path / 'none.txt'}"
+    assert missing.error_line == f"no such file: {tmp_path / 'none.txt'}"
     empty = run(command, tmp_path, *out)
     assert (empty.status, empty.out) == (1, "")
-    assert f"no text in folder {tmp_path}" in empty.complaint
+    assert f"no text in folder {tmp_path}" in empty.error_line
 
 
-def test_invalid_utf_8_is_told_with_its_line_and_read_all_the_same(run, tmp_path, model):
+def test_invalid_utf_8_is_reported_with_its_line_and_still_read(run, tmp_path, model):
     path = tmp_path / "latin.txt"
     path.write_bytes("Magda left.\nShe saw Malmö.\nElias left.\n".encode("latin-1"))
     result = run("find", path, "--model", model)
     assert result.status == 1
-    assert f"{path} line 2: not valid UTF-8" in result.complaint
+    assert f"{path} line 2: not valid UTF-8" in result.error_line
     assert [span["text"] for span in json.loads(result.out)["spans"]][-1] == "Elias"
 
 
-def test_a_line_of_five_megabytes_keeps_true_offsets(run, tmp_path, model):
+def test_a_line_of_five_megabytes_has_correct_offsets(run, tmp_path, model):
     gap = " " * 250_000
     text = gap.join(["Magda left Oslo ."] * 20)
     assert len(text) > 4_700_000
@@ -85,8 +85,8 @@ def test_a_field_that_no_line_has_does_not_flood_the_terminal(run, tmp_path, mod
     path.write_text('{"body": "Magda left."}\n' * (MAX_SHOWN + 30), encoding="utf-8")
     none = run("find", path, "--model", model)
     assert none.status == 1
-    *told, counted, conclusion = none.err.splitlines()
-    assert [line.rpartition(" line ")[2].partition(":")[0] for line in told] == [
+    *problems, counted, conclusion = none.err.splitlines()
+    assert [line.rpartition(" line ")[2].partition(":")[0] for line in problems] == [
         str(number) for number in range(1, MAX_SHOWN + 1)
     ]
     assert (
@@ -105,20 +105,20 @@ def test_a_field_that_no_line_has_does_not_flood_the_terminal(run, tmp_path, mod
 
 
 @pytest.mark.parametrize("command", ["find", "fit"])
-def test_standard_input_is_called_by_its_name(run, tmp_path, command):
+def test_standard_input_is_named_in_errors(run, tmp_path, command):
     out = ["-o", tmp_path / "out"]
-    assert run(command, "-", *out, stdin="").complaint == "no text in standard input"
+    assert run(command, "-", *out, stdin="").error_line == "no text in standard input"
 
 
-def test_a_parquet_file_that_is_none_is_told(run, tmp_path):
+def test_an_invalid_parquet_file_is_reported(run, tmp_path):
     path = tmp_path / "bad.parquet"
     path.write_bytes(b"PAR1 but not really")
     result = run("find", path)
     assert result.status == 1
-    assert "is not a readable Parquet file" in result.complaint
+    assert "is not a readable Parquet file" in result.error_line
 
 
-def spoilt(model, folder, change):
+def damaged(model, folder, change):
     folder.mkdir()
     for file in model.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
@@ -134,7 +134,7 @@ def reconfigured(**values):
     return change
 
 
-SPOILT_MODELS = {
+DAMAGED_MODELS = {
     "no config": (lambda folder: (folder / "config.json").unlink(), "is not a model"),
     "no weights": (lambda folder: (folder / "selector.safetensors").unlink(), "is incomplete"),
     "half a config": (lambda f: (f / "config.json").write_text('{"format": '), "not valid JSON"),
@@ -153,60 +153,60 @@ SPOILT_MODELS = {
 
 
 @pytest.mark.parametrize("command", ["find", "eval"])
-@pytest.mark.parametrize("kind", SPOILT_MODELS)
-def test_a_spoilt_model_is_refused(run, model, tmp_path, command, kind):
-    change, told = SPOILT_MODELS[kind]
-    folder = spoilt(model, tmp_path / "model", change)
+@pytest.mark.parametrize("kind", DAMAGED_MODELS)
+def test_a_damaged_model_is_refused(run, model, tmp_path, command, kind):
+    change, message = DAMAGED_MODELS[kind]
+    folder = damaged(model, tmp_path / "model", change)
     source = tmp_path / "source.conll"
     source.write_text("Magda\tB-ENT\nleft\tO\n", encoding="utf-8")
     result = run(command, source, "--model", folder)
     assert (result.status, result.out) == (1, "")
-    assert told in result.complaint
+    assert message in result.error_line
 
 
-def test_a_model_that_is_not_there_is_told(run, notes, tmp_path):
+def test_a_missing_model_is_reported(run, notes, tmp_path):
     result = run("find", notes, "--model", tmp_path / "none")
     assert result.status == 1
-    assert result.complaint == f"there is no model folder {tmp_path / 'none'}"
+    assert result.error_line == f"there is no model folder {tmp_path / 'none'}"
 
 
-def test_a_mistyped_file_or_model_is_answered_with_the_nearest(run, notes, model):
+def test_a_mistyped_file_or_model_is_answered_with_a_similar_name(run, notes, model):
     wrong = notes.with_name("note.txt")
     result = run("find", wrong, "--model", model)
-    assert result.complaint == f"no such file: {wrong}; did you mean notes.txt?"
+    assert result.error_line == f"no such file: {wrong}; did you mean notes.txt?"
     wrong = model.with_name("leters")
     result = run("find", notes, "--model", wrong)
-    assert result.complaint == f"there is no model folder {wrong}; did you mean letters?"
+    assert result.error_line == f"there is no model folder {wrong}; did you mean letters?"
     result = run("find", notes, "--model", "fast-englsh")
-    assert result.complaint == "there is no model folder fast-englsh; did you mean fast-english?"
+    assert result.error_line == "there is no model folder fast-englsh; did you mean fast-english?"
 
 
-def test_a_device_that_is_not_there_is_told(run, notes, model, monkeypatch, minilm):
+def test_a_missing_device_is_reported(run, notes, model, monkeypatch, minilm):
     def to_device(*_, device, **__):
         minilm._model.to(device)
 
     monkeypatch.setattr("thresher.entities.finder.load_encoder", to_device)
     result = run("find", notes, "--model", model, "--device", "gpu")
     assert result.status == 1
-    assert result.complaint.startswith("cannot use the device 'gpu': ")
+    assert result.error_line.startswith("cannot use the device 'gpu': ")
 
 
 def no_room(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_leaves_the_old_file_alone(run, notes, model, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_file_unchanged(run, notes, model, tmp_path, monkeypatch):
     old = tmp_path / "found.jsonl"
     old.write_text("old", encoding="utf-8")
     monkeypatch.setattr("os.fsync", no_room)
     result = run("find", notes, "--model", model, "-o", old)
     assert result.status == 1
-    assert result.complaint == f"cannot write {old}: No space left on device"
+    assert result.error_line == f"cannot write {old}: No space left on device"
     assert old.read_text(encoding="utf-8") == "old"
     assert names_in(tmp_path) == ["found.jsonl", "notes.txt"]
 
 
-def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path):
+def test_an_error_while_writing_leaves_the_old_file_unchanged(tmp_path):
     old = tmp_path / "found.jsonl"
     old.write_text("old", encoding="utf-8")
 
@@ -222,7 +222,7 @@ def test_an_error_on_the_way_leaves_the_old_file_alone(tmp_path):
     assert names_in(tmp_path) == ["found.jsonl"]
 
 
-def test_a_link_stays_a_link_and_its_file_is_exchanged(tmp_path):
+def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
     (tmp_path / "deep").mkdir()
     target = tmp_path / "deep" / "file"
     target.write_text("old", encoding="utf-8")
@@ -243,34 +243,34 @@ def test_a_device_is_written_to_and_never_replaced(run, notes, model):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
-def test_a_full_device_is_told(run, notes, model):
+def test_a_full_device_is_reported(run, notes, model):
     result = run("find", notes, "--model", model, "-o", "/dev/full")
     assert result.status == 1
-    assert result.complaint == "cannot write /dev/full: No space left on device"
+    assert result.error_line == "cannot write /dev/full: No space left on device"
 
 
 @pytest.mark.parametrize("place", ["", "none/found.jsonl"])
-def test_a_place_that_cannot_be_written_is_told(run, notes, model, tmp_path, place):
+def test_an_output_path_that_cannot_be_written_is_reported(run, notes, model, tmp_path, place):
     result = run("find", notes, "--model", model, "-o", tmp_path / place)
     assert result.status == 1
-    assert result.complaint.startswith(f"cannot write {tmp_path / place}: ")
+    assert result.error_line.startswith(f"cannot write {tmp_path / place}: ")
 
 
 def test_input_is_never_overwritten(run, notes, tmp_path):
     result = run("find", tmp_path, "-o", tmp_path / "." / "notes.txt")
     assert result.status == 1
-    assert f"{notes} is one of the sources" in result.complaint
+    assert f"{notes} is one of the sources" in result.error_line
     assert notes.read_text(encoding="utf-8") == "Magda left Oslo."
 
 
-def test_an_error_that_nobody_foresaw_is_one_line(run, notes, model, monkeypatch):
+def test_an_unexpected_error_is_one_line(run, notes, model, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("of all things\non two lines")
 
     monkeypatch.setattr("thresher.entities.finder.EntityFinder.find_all", fail)
     result = run("find", notes, "--model", model)
     assert result.status == 1
-    assert "unexpected ZeroDivisionError: of all things on two lines" in result.complaint
+    assert "unexpected ZeroDivisionError: of all things on two lines" in result.error_line
     monkeypatch.setenv("THRESHER_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         run("find", notes, "--model", model)

@@ -38,30 +38,30 @@ def test_an_error_of_the_library_is_one_line_with_flags(run, tmp_path, failing, 
     failing(kind("try fewer `workers`, another `format`\nor other `sources`"))
     result = run("find", notes)
     assert (result.status, result.out) == (1, "")
-    assert result.complaint == "try fewer --workers, another --from or other SOURCES"
+    assert result.error_line == "try fewer --workers, another --from or other SOURCES"
 
 
 def test_an_option_is_found_by_the_name_of_the_library_argument(run, tmp_path):
     """--divergence-cap is the argument `cap` of DualModels, --share is `expected_rate`."""
     command = ["fit", tmp_path, "-o", tmp_path / "m", "--selectors", 2, "--relation", "align"]
     result = run(*command, "--divergence-cap", 1)
-    assert "no text in folder" in result.complaint
+    assert "no text in folder" in result.error_line
     notes = tmp_path / "notes.txt"
     notes.write_text("Magda left.", encoding="utf-8")
     result = run(*command, "--divergence-cap", 1)
-    assert result.complaint == "--divergence-cap is only used with --relation repel"
+    assert result.error_line == "--divergence-cap is only used with --relation repel"
 
 
 def test_flags_are_those_of_the_running_subcommand(run, tmp_path):
     result = run("lm", "eval", tmp_path, "--from", "text")
-    assert result.complaint == "--from is the format of SOURCES; give at least one source"
+    assert result.error_line == "--from is the format of SOURCES; give at least one source"
 
 
 def test_a_worker_error_is_not_taken_for_a_wrong_device(run, tmp_path, failing):
     notes = tmp_path / "notes.txt"
     notes.write_text("Magda left.", encoding="utf-8")
     failing(WorkerError("a worker died"))
-    assert run("find", notes, "--device", "cpu").complaint == "a worker died"
+    assert run("find", notes, "--device", "cpu").error_line == "a worker died"
 
 
 @pytest.mark.parametrize(

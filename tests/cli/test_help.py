@@ -35,8 +35,10 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_imports_nothing_heavy(command):
-    told = python("-X", "importtime", "-m", "thresher", *command.split(), "--help").stderr
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in told.splitlines()}
+    import_times = python("-X", "importtime", "-m", "thresher", *command.split(), "--help").stderr
+    imported = {
+        line.rpartition("|")[2].strip().partition(".")[0] for line in import_times.splitlines()
+    }
     assert "typer" in imported
     assert not imported & {"torch", "transformers", "numpy", "pyarrow", "sklearn"}
 
@@ -56,14 +58,18 @@ def test_help_fits_a_narrow_terminal(run, command, monkeypatch):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_flag_is_not_said_to_take_a_value(run, command):
-    told = re.findall(r"--(\S+) +<bool>", run(*command.split(), "--help").out)
-    assert set(told) <= {"help", "install-completion", "show-completion"}  # Typer's own
+def test_help_shows_no_value_for_flags(run, command):
+    flags_with_values = re.findall(r"--(\S+) +<bool>", run(*command.split(), "--help").out)
+    assert set(flags_with_values) <= {
+        "help",
+        "install-completion",
+        "show-completion",
+    }  # Typer's own
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_lines_of_help_are_not_broken_by_the_width(run, command, monkeypatch):
-    """What a docstring has on one line stays on one line."""
+    """A line of a docstring stays one line of the help."""
     monkeypatch.setenv("COLUMNS", "80")
     narrow = run(*command.split(), "--help").out.partition("╭")[0]
     monkeypatch.setenv("COLUMNS", "120")
@@ -83,8 +89,8 @@ def test_lines_of_help_are_not_broken_by_the_width(run, command, monkeypatch):
         ("thresher eval --from d", ["doccano"]),
     ],
 )
-def test_a_shell_completes_what_is_typed(typed, completed):
-    """By the script that `--show-completion` prints, in bash itself."""
+def test_bash_completes_commands_and_options(typed, completed):
+    """Run the script that `--show-completion` prints in bash."""
     script = (
         f'thresher() {{ {sys.executable} -m thresher "$@"; }}; '
         'eval "$(thresher --show-completion bash)"; '
@@ -137,7 +143,7 @@ def test_settings_accept_each_choice_and_no_other(settings, name, choices):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ("fidn x", "Did you mean 'find'?"),
         ("find", "Missing argument 'SOURCES'"),
@@ -169,8 +175,8 @@ def test_settings_accept_each_choice_and_no_other(settings, name, choices):
         ("eval x --from jsonl", "'jsonl' is not one of 'conll'"),
     ],
 )
-def test_a_mistyped_command_is_answered_with_what_is_right(run, arguments, told):
+def test_a_mistyped_command_is_answered_with_the_rule_or_choices(run, arguments, message):
     answer = run(*arguments.split())
     assert answer.status == 2
-    assert told in answer.complaint
+    assert message in answer.error_line
     assert answer.out == ""

@@ -54,8 +54,8 @@ def test_a_command_receives_its_groups_as_objects(paint):
 
 def test_options_that_were_not_given_are_left_to_the_library(paint):
     received = paint("north", "--colour", "blue")
-    assert received["paint"].given() == {"colour": "blue"}
-    assert type(received["paint"].given()["colour"]) is str
+    assert received["paint"].given_options() == {"colour": "blue"}
+    assert type(received["paint"].given_options()["colour"]) is str
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whole processes: pipes that close, Ctrl-C, and what is left on standard error."""
+"""Commands as child processes: closed pipes, Ctrl-C, and output on standard error."""
 
 import contextlib
 import json
@@ -27,12 +27,12 @@ def start(*arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen
 
 
 def shown_on_a_terminal(*arguments: object) -> str:
-    """What a command that goes well writes to its standard error, if that is a terminal."""
+    """Run a command and return what it writes to a terminal as standard error."""
     ours, theirs = os.openpty()
     shown = b""
     with start(*arguments, stderr=theirs) as process:
         os.close(theirs)
-        with contextlib.suppress(OSError):  # how a terminal says that the other side is closed
+        with contextlib.suppress(OSError):  # raised when the other end of the terminal is closed
             while piece := os.read(ours, 4096):
                 shown += piece
     os.close(ours)
@@ -41,7 +41,7 @@ def shown_on_a_terminal(*arguments: object) -> str:
 
 
 def stop_all(process: subprocess.Popen[bytes]) -> None:
-    """What a terminal does on Ctrl-C: the whole group of processes is told."""
+    """Send Ctrl-C to the whole process group, as a terminal does."""
     os.killpg(process.pid, signal.SIGINT)
 
 
@@ -49,7 +49,7 @@ def names_in(folder):
     return sorted(file.name for file in folder.iterdir())
 
 
-def test_a_reader_that_goes_away_is_no_error(model, tmp_path):
+def test_a_closed_pipe_is_not_an_error(model, tmp_path):
     path = tmp_path / "long.jsonl"
     record = json.dumps({"text": "Magda left Oslo." + " " * 200_000})  # more than a pipe holds
     path.write_text(f"{record}\n" * 4, encoding="utf-8")
@@ -68,7 +68,7 @@ def wait_for(path, process):
         time.sleep(0.01)
 
 
-def test_streams_that_are_closed_are_no_error(tmp_path):
+def test_closed_streams_are_not_an_error(tmp_path):
     notes = tmp_path / "notes.txt"
     notes.write_text("Magda left Oslo.", encoding="utf-8")
     find = [*THRESHER, "find", str(notes), "--model", "fast-english"]
@@ -83,7 +83,7 @@ def test_streams_that_are_closed_are_no_error(tmp_path):
     assert unread.stderr == b"thresher: cannot read standard input: it is closed\n"
 
 
-def test_a_stopped_fit_goes_on_to_the_very_same_model(short_corpus, tmp_path):
+def test_a_resumed_fit_gives_the_same_model(short_corpus, tmp_path):
     stopped, whole = tmp_path / "stopped", tmp_path / "whole"
     command = ["fit", short_corpus, "--epochs", "80", "--contrast", "0", "-o"]
 

@@ -1,4 +1,4 @@
-"""thresher serve: starts, answers, ends; and says plainly why it does not start."""
+"""thresher serve: start, responses, stop, and errors at the start."""
 
 import json
 import signal
@@ -21,7 +21,7 @@ COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_h
 THRESHER = [sys.executable, "-c", COMMAND + "from thresher.cli import main; sys.exit(main())"]
 
 
-def ask(address: str, body: dict | None = None) -> dict:
+def request(address: str, body: dict | None = None) -> dict:
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(address, data, headers)) as answer:
@@ -30,7 +30,7 @@ def ask(address: str, body: dict | None = None) -> dict:
 
 @contextmanager
 def serving(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A server and its address; it does not outlive the block."""
+    """Start a server for the block; yield its process and address."""
     command = [*THRESHER, "serve", "--port", "0", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as it:
         try:
@@ -42,10 +42,10 @@ def serving(*arguments: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
 def test_a_server_answers_and_ends_with_ctrl_c(model):
     with serving("--model", f"first={model}", "--model", model) as (server, address):
         assert address.startswith("http://127.0.0.1:")
-        names = [each["name"] for each in ask(f"{address}/models")["models"]]
+        names = [each["name"] for each in request(f"{address}/models")["models"]]
         assert names == ["first", "letters"]
         text = "Nobody knew why Magda had left Oslo."
-        [found] = ask(f"{address}/find", {"text": text})["results"]
+        [found] = request(f"{address}/find", {"text": text})["results"]
         assert [(span["start"], span["end"]) for span in found["spans"]] == [
             (span.start, span.end) for span in EntityFinder.load(model).find(text)
         ]
@@ -56,20 +56,20 @@ def test_a_server_answers_and_ends_with_ctrl_c(model):
 
 @pytest.fixture(autouse=True)
 def _environment_as_it_was(monkeypatch):
-    """`serve` sets how threads wait; other tests shall not see it."""
+    """Restore the environment variable that `serve` sets for torch's threads."""
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
 
 
-def test_a_port_in_use_is_told_before_any_model_is_loaded(run):
+def test_a_port_in_use_is_reported_before_any_model_is_loaded(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         result = run("serve", "--port", port, "--model", "no/such/model")
     assert result.status == 1
-    assert result.complaint == f"cannot listen on 127.0.0.1 port {port}: Address already in use"
+    assert result.error_line == f"cannot listen on 127.0.0.1 port {port}: Address already in use"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ("--model a=none", "there is no model folder none"),
         ("--model x/a=b/m --model x/a=c/m", "two models have the name x/a; give each its own"),
@@ -80,31 +80,31 @@ def test_a_port_in_use_is_told_before_any_model_is_loaded(run):
         ("--host 1.2.3.4.5", "cannot listen on 1.2.3.4.5 port 0"),
     ],
 )
-def test_a_server_that_cannot_start_is_told(run, arguments, told):
+def test_a_server_that_cannot_start_reports_why(run, arguments, message):
     result = run("serve", "--port", "0", *arguments.split())
     assert result.status == 1
-    assert told in result.complaint
+    assert message in result.error_line
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "http"])
-def test_a_port_that_cannot_be_is_mistyped(run, port):
+def test_an_invalid_port_is_a_usage_error(run, port):
     result = run("serve", "--port", port)
     assert result.status == 2
-    assert "Invalid value for '--port': " in result.complaint
+    assert "Invalid value for '--port': " in result.error_line
 
 
 @pytest.mark.parametrize("model", ["=folder", "name=", "="])
-def test_a_model_without_a_name_or_a_folder_is_mistyped(run, model):
+def test_a_model_without_a_name_or_a_folder_is_a_usage_error(run, model):
     result = run("serve", "--model", model)
     assert result.status == 2
-    assert f"{model!r} is not of the form name=folder" in result.complaint
+    assert f"{model!r} is not of the form name=folder" in result.error_line
 
 
-def test_without_its_extra_the_server_names_it(run, monkeypatch):
+def test_without_fastapi_the_error_names_the_extra(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     result = run("serve")
     assert result.status == 1
-    assert result.complaint == "the server needs FastAPI: pip install 'thresher[serve]'"
+    assert result.error_line == "the server needs FastAPI: pip install 'thresher[serve]'"
 
 
 @pytest.mark.parametrize(
@@ -129,24 +129,26 @@ def test_the_built_in_model_is_called_english(run, model, monkeypatch, options, 
     ],
 )
 def test_limits_reach_the_server(run, model, monkeypatch, options, limits):
-    made = []
-    monkeypatch.setattr("thresher.web.app.create_app", lambda _, **given: made.append(given))
+    received = []
+    monkeypatch.setattr("thresher.web.app.create_app", lambda _, **given: received.append(given))
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     assert run("serve", "--port", 0, "--model", f"m={model}", *options).status == 0
-    assert made == [limits]
+    assert received == [limits]
 
 
 @pytest.mark.parametrize(
     ("host", "warned"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)]
 )
-def test_a_server_that_others_can_reach_says_so(run, model, monkeypatch, host, warned):
+def test_a_server_that_other_machines_can_reach_prints_a_warning(
+    run, model, monkeypatch, host, warned
+):
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     result = run("serve", "--host", host, "--port", 0, "--model", f"m={model}")
     assert result.status == 0
     assert ("warning: everyone who can reach 0.0.0.0 can use" in result.err) == warned
 
 
-def test_an_answer_is_sent_at_once():
+def test_a_response_is_sent_without_delay():
     with (
         serve._listen("127.0.0.1", 0) as listener,
         socket.create_connection(listener.getsockname()),
@@ -155,7 +157,7 @@ def test_an_answer_is_sent_at_once():
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_client_drops_an_idle_connection_before_the_server_does(run, monkeypatch):
+def test_the_server_keeps_idle_connections_longer_than_clients_do(run, monkeypatch):
     seconds = []
     monkeypatch.setattr(
         "uvicorn.Server.run",

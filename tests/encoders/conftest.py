@@ -9,7 +9,7 @@ from transformers import AutoModel, AutoTokenizer
 
 
 class PlainModel:
-    """The model and its tokenizer as transformers gives them, with nothing around."""
+    """The model and its tokenizer as transformers loads them."""
 
     def __init__(self, folder):
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -23,7 +23,7 @@ class PlainModel:
 
     @torch.inference_mode()
     def hidden_states(self, ids):
-        """Of one sentence, (tokens, width) for the embeddings and for each layer."""
+        """Return (tokens, width) of one sentence, for the embeddings and for each layer."""
         states = self.model(input_ids=ids, output_hidden_states=True).hidden_states
         return [state[0] for state in states]
 

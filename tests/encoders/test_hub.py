@@ -21,32 +21,32 @@ def cache(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def asked(monkeypatch, cache):
-    """The deadlines of the questions that the Hub, out of reach, was asked."""
-    deadlines = []
+def timeouts(monkeypatch, cache):
+    """The timeouts of all requests to the Hub, which cannot be reached."""
+    timeouts = []
 
     def unreachable(self, name, *, timeout=None, **_):
-        deadlines.append(timeout)
+        timeouts.append(timeout)
         raise ConnectionError
 
     monkeypatch.setattr(HfApi, "model_info", unreachable)
-    return deadlines
+    return timeouts
 
 
 def keep(cache, name, folder):
-    """Put a folder where an earlier download of that name would be."""
+    """Copy a folder to the cache, as if it had been downloaded under that name."""
     place = cache / f"models--{name.replace('/', '--')}"
     shutil.copytree(folder, place / "snapshots" / REVISION)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(REVISION)
 
 
-def test_an_unknown_name_offline_fails_at_once_with_one_line(asked):
+def test_an_unknown_name_offline_fails_at_once_with_one_line(timeouts):
     began = time.monotonic()
     with pytest.raises(InputError, match=r"'unknown/name'.* cannot be reached; give a fold"):
         load_encoder("unknown/name", device="cpu")
-    assert time.monotonic() - began < 10  # asking for each file, and again, takes a minute
-    assert asked == [10]
+    assert time.monotonic() - began < 10  # retrying for each file would take a minute
+    assert timeouts == [10]
 
 
 @pytest.mark.parametrize("name", ["one/two/three", "a name", "/nowhere/at/all"])
@@ -66,7 +66,7 @@ def test_a_model_that_the_hub_does_not_have_is_rejected(cache, monkeypatch):
         hub.download("someone/nothing")
 
 
-def test_a_cached_model_is_used_offline(asked, cache, tiny_folder):
+def test_a_cached_model_is_used_offline(timeouts, cache, tiny_folder):
     keep(cache, "some/name", tiny_folder)
     encoder = load_encoder("some/name", device="cpu")
     assert (encoder.name, encoder.width) == ("some/name", 8)
@@ -85,7 +85,7 @@ def test_models_are_downloaded_without_pickles(cache, monkeypatch, tmp_path):
 
 
 def test_a_wrong_layer_of_the_downloaded_default_encoder_is_reported_as_such(
-    asked, cache, tiny_folder, monkeypatch
+    timeouts, cache, tiny_folder, monkeypatch
 ):
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     keep(cache, DEFAULT_ENCODER, tiny_folder)

@@ -22,7 +22,7 @@ SENTENCES = st.lists(st.lists(st.lists(st.integers(200, 999), max_size=4), max_s
 
 
 def by_lists(sentences: list[list[list[int]]], *, max_tokens: int, overlap: int) -> TokenBatch:
-    """What `batch_of_words` says it makes, token by token."""
+    """Return what `batch_of_words` should return, built token by token."""
     ids, word, sentence, offset = [], [], [], 0
     for number, words in enumerate(sentences):
         tokens = [token for each in words for token in each]
@@ -64,7 +64,7 @@ def test_batch_of_words_equals_a_padded_batch_of_their_tokens(
 
 
 class Running:
-    """Each token's vector is the sum of the ids up to it; counts what it was asked to compute."""
+    """Each token's vector is the sum of the ids up to it; counts the tokens it computes."""
 
     def __init__(self) -> None:
         self.computed = 0

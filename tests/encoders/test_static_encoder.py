@@ -30,9 +30,9 @@ def word_piece() -> Tokenizer:
 def encoder() -> StaticEncoder:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        made = StaticEncoder(word_piece(), torch.randn(len(PIECES), 6), layers=2, reach=2)
-        torch.nn.init.normal_(made.edge)
-    return made.double().eval()
+        encoder = StaticEncoder(word_piece(), torch.randn(len(PIECES), 6), layers=2, reach=2)
+        torch.nn.init.normal_(encoder.edge)
+    return encoder.double().eval()
 
 
 def vectors_of(encoder, sentences):

@@ -57,7 +57,7 @@ def test_emoji_and_line_breaks_do_not_move_offsets(english):
     assert "Angela Merkel" in found(english, text)
 
 
-def test_many_texts_give_what_each_gives_alone(english):
+def test_many_texts_give_the_same_entities_as_single_texts(english):
     texts = ["Ada Lovelace lived in London.", "", "Nothing here.", "Oslo is in Norway."]
     together = list(english.find_all(texts))
     for text, spans in zip(texts, together, strict=True):
@@ -66,7 +66,7 @@ def test_many_texts_give_what_each_gives_alone(english):
         assert [s.score for s in spans] == pytest.approx([s.score for s in alone], abs=1e-3)
 
 
-def test_texts_scored_together_get_the_scores_of_each_alone(english):
+def test_texts_scored_together_get_the_same_scores_as_single_texts(english):
     """The last repeats a rare word of the first, which must not count as a repetition."""
     texts = ["Zorblatt left.", "", "The zorblatt left. So."]
     together = list(english.score_texts(texts))

@@ -47,7 +47,7 @@ def test_info_nce_of_orthogonal_vectors_has_its_closed_form(sentences):
     assert float(loss) == pytest.approx(math.log(1 + (sentences - 1) * math.exp(-2)))
 
 
-def test_info_nce_of_vectors_all_alike_is_the_logarithm_of_the_batch():
+def test_info_nce_of_equal_vectors_is_the_log_of_the_batch_size():
     assert float(info_nce(torch.ones(8, 3), torch.ones(8, 3), temperature=0.07)) == pytest.approx(
         math.log(8)
     )
@@ -147,7 +147,7 @@ def test_the_gradients_of_both_contrasts_are_those_of_finite_differences(tiny, g
         torch.testing.assert_close(gradient, weight * slope, atol=1e-4, rtol=1e-2)
 
 
-def test_a_contrast_keeps_nothing_of_what_the_encoder_computed(tiny):
+def test_the_contrast_frees_the_activations_of_the_encoder(tiny):
     class Watched:
         def __init__(self):
             self.width, self.made = tiny.width, []

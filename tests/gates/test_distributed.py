@@ -107,7 +107,7 @@ def flat(values) -> list[float]:
 
 
 @pytest.mark.parametrize("figures", ["contrast", "vectors", "terms", "weights"])
-def test_two_processes_find_what_one_finds(together, tiny, tmp_path, figures):
+def test_two_processes_get_the_same_results_as_one(together, tiny, tmp_path, figures):
     alone = json.loads(json.dumps(outcome(tiny, SINGLE_PROCESS, tmp_path)))[figures]
     for each in together:
         np.testing.assert_allclose(flat(each[figures]), flat(alone), rtol=2e-4, atol=2e-6)

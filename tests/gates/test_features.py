@@ -1,4 +1,4 @@
-"""What a selector reads: words or subwords, with attention or without."""
+"""The input of a selector: words or subwords, with or without attention."""
 
 import json
 
@@ -74,13 +74,13 @@ def test_words_are_units_of_their_own_and_need_no_tokens():
     assert units.starts.tolist() == [0, 4, 4, 6]
 
 
-def test_a_word_scores_as_its_largest_subword_and_0_without_any():
+def test_a_word_gets_the_largest_score_of_its_subwords_and_0_without_any():
     units = UnitIndex(np.array([0, 0, 1, 3]), np.array([0, 4]), 4)
     scores = units.max_per_word(np.array([0.2, 0.7, 0.4, 0.1], dtype=np.float32))
     assert scores.tolist() == pytest.approx([0.7, 0.4, 0.0, 0.1])
 
 
-def test_attention_stands_beside_the_vector_of_a_word(minilm):
+def test_attention_is_appended_to_the_vector_of_a_word(minilm):
     vectors = Features(attention="mean").encode(minilm, TEXT)
     batch = minilm.batch(TEXT)
     torch.testing.assert_close(vectors[:, :-2], encode_words(minilm, TEXT))
@@ -149,7 +149,7 @@ def test_another_selector_finds_other_words(splitting):
 
 
 @pytest.mark.parametrize("number", [0, 3, -1])
-def test_a_selector_that_is_not_there_is_refused(number, splitting):
+def test_a_missing_selector_is_refused(number, splitting):
     settings = EntitySettings(epochs=1, dual=DualModels())
     finder = EntityFinder.fit_words(sentences(), encoder=splitting, settings=settings)
     with pytest.raises(InputError, match=f"selector must be between 1 and 2, got {number}"):

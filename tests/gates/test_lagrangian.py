@@ -45,7 +45,7 @@ def test_the_weight_stays_within_its_bounds(value, bound):
 
 @pytest.mark.parametrize("target", [0.1, 0.35, 0.7])
 def test_a_multiplier_brings_a_rate_down_to_its_target_and_holds_it(target):
-    """Minimise −log p, which wants p = 1, subject to p ≤ target.
+    """Minimise −log p, whose minimum is p = 1, subject to p ≤ target.
 
     At the optimum λ = 1/target; only above the target is it felt, so it must be at least that.
     """
@@ -65,7 +65,7 @@ def test_a_multiplier_brings_a_rate_down_to_its_target_and_holds_it(target):
     assert 0.95 / target < held.weight < 10 / target
 
 
-def test_a_constraint_that_holds_anyway_costs_nothing_in_the_end():
+def test_the_weight_of_a_satisfied_constraint_vanishes():
     """Minimise (p − 0.2)² subject to p ≤ 0.9: the multiplier dies out and p is free."""
     rate = torch.tensor(0.5, requires_grad=True)
     held = TermWeight(1.0, target=0.9)

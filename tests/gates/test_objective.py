@@ -38,7 +38,7 @@ def test_sparsity_is_the_fraction_of_open_words():
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_a_rate_is_the_kl_of_coins_and_pulls_from_both_sides(rate):
+def test_rate_divergence_is_the_kl_of_bernoulli_variables_and_acts_from_both_sides(rate):
     for mean in (rate / 2, rate, (1 + rate) / 2):
         p = torch.tensor([mean - 0.01, mean + 0.01], dtype=torch.float64, requires_grad=True)
         loss = rate_divergence(p, rate)
@@ -48,7 +48,7 @@ def test_a_rate_is_the_kl_of_coins_and_pulls_from_both_sides(rate):
         assert torch.sign(gradient.round(decimals=9)).tolist() == [np.sign(mean - rate)] * 2
 
 
-def test_a_rate_of_gates_that_never_open_has_a_finite_gradient():
+def test_rate_divergence_of_closed_gates_has_a_finite_gradient():
     p = torch.zeros(3, requires_grad=True)
     (gradient,) = torch.autograd.grad(rate_divergence(p, 0.1), p)
     assert gradient.isfinite().all()
@@ -63,7 +63,7 @@ def test_continuity_counts_changes_inside_sentences_and_never_across(rows):
     assert float(continuity(z, sentence)) == pytest.approx(changes / len(z), abs=1e-12)
 
 
-def test_sentences_that_are_each_of_one_piece_are_continuous():
+def test_sentences_with_equal_gates_have_no_changes():
     z, sentence = torch.tensor([1.0, 1, 0, 0, 1]), torch.tensor([0, 0, 1, 1, 2])
     assert float(continuity(z, sentence)) == 0.0
 
@@ -97,7 +97,7 @@ def test_a_prior_without_probabilities_agrees_with_everything():
 
 
 @pytest.mark.parametrize("rate", [0.2, 0.5, 0.9])
-def test_agreement_is_least_where_the_gate_is_open_at_the_rate_of_the_prior(rate):
+def test_agreement_is_lowest_if_gates_open_at_the_rate_of_the_prior(rate):
     rates = torch.linspace(0.01, 0.99, 99)
     losses = [
         agreement(gate("thresholded", 1.0, -torch.log2(each)), torch.tensor(rate))

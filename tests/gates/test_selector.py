@@ -66,7 +66,7 @@ def test_a_gate_can_open_nearly_always_and_close_nearly_always(form):
     assert rates[1] < 0.03
 
 
-def test_the_parameters_are_the_stated_formula():
+def test_the_parameters_equal_the_formula():
     selector = Selector(8, hidden=16)
     h = torch.randn(5, 8)
     normed = (h - h.mean(1, keepdim=True)) / (h.var(1, keepdim=True, correction=0) + 1e-5).sqrt()
@@ -85,7 +85,7 @@ def test_a_gate_depends_on_its_own_word_alone():
     )
 
 
-def test_many_words_get_the_gates_that_they_get_alone():
+def test_gates_of_many_words_equal_those_of_single_words():
     selector, vectors = Selector(8), torch.randn(1300, 8)
     whole = selector(vectors)  # with gradients, in one piece
     with torch.inference_mode():
@@ -99,7 +99,7 @@ def test_an_unknown_form_is_refused_with_the_choices():
 
 
 @EVERY_FORM
-def test_moved_gates_are_all_more_open_and_the_selector_stays(form):
+def test_shifted_gates_are_more_open_and_the_selector_is_unchanged(form):
     selector = seeded_selector(0, 8, hidden=16, form=form)
     vectors, before = torch.randn(50, 8), weights_of(selector)
     less, own, more = (selector.shifted(shift)(vectors).prob_open() for shift in (-1.0, 0.0, 1.0))

@@ -69,7 +69,7 @@ def test_a_filter_keeps_exactly_the_waves_within_its_cut_offs(options, kept):
         torch.testing.assert_close(filtered, wave(k) * (k in kept), atol=1e-5, rtol=0)
 
 
-def test_a_filter_changes_what_is_learned(tiny, corpus):
+def test_a_filter_changes_the_trained_weights(tiny, corpus):
     plain = EntitySettings(**QUICK, contrast_share=1.0)
     low = EntitySettings(**QUICK, contrast_share=1.0, filter=FourierFilter(kind="low", cutoff=0.3))
     (gates,), (other,) = trained(tiny, corpus, plain)[0], trained(tiny, corpus, low)[0]
@@ -94,7 +94,7 @@ def some_gates(count, form="thresholded"):
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_the_divergence_is_the_symmetric_kl_of_coins_over_words_and_pairs(count):
+def test_the_divergence_is_the_mean_symmetric_kl_over_words_and_pairs(count):
     gates = some_gates(count)
     p = [each.prob_open().double().numpy() for each in gates]
     expected = np.mean(
@@ -172,7 +172,7 @@ def test_all_aligned_selectors_learn_from_the_prior_and_only_the_first_of_repell
         assert ("agreement 2" in reports[-1].terms) is taught
 
 
-def test_the_first_selector_starts_as_it_would_alone():
+def test_the_first_selector_starts_like_a_single_one():
     alone = TrainingState.new(EntitySettings(seed=3), 8, torch.device("cpu"))
     dual = TrainingState.new(EntitySettings(seed=3, dual=DualModels()), 8, torch.device("cpu"))
     first, second = (each.inner.weight for each in dual.selectors)
@@ -190,7 +190,7 @@ def test_the_selector_whose_gates_the_prior_fits_best_is_chosen():
     assert best_agreement(gates, prior) == 1
 
 
-def test_what_the_prior_does_not_speak_of_plays_no_part():
+def test_words_without_a_prior_probability_are_ignored():
     prior = np.full(3, np.nan, dtype=np.float32)
     assert best_agreement([np.zeros(3, np.float32), np.ones(3, np.float32)], prior) == 0
 

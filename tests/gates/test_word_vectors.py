@@ -19,7 +19,7 @@ TEXT = [
 ]
 
 
-def test_cached_vectors_are_those_of_encoding_each_sentence_alone_to_float16(minilm, tmp_path):
+def test_cached_vectors_equal_single_sentences_to_float16(minilm, tmp_path):
     cached = cache_vectors(minilm, TEXT, tmp_path / "vectors.npy")
     direct = torch.cat([encode_words(minilm, [words]) for words in TEXT])
     assert cached.dtype == np.float16

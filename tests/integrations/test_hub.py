@@ -1,4 +1,4 @@
-"""Models on the Hub: the same folder, there and back, with no network here."""
+"""Models are pushed to the Hub and loaded from it; the tests use no network."""
 
 import re
 import socket
@@ -21,7 +21,7 @@ WORDS = [["Marie", "Curie", "moved", "to", "Paris", "."]]
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch):
     def refuse(*_, **__):
-        raise AssertionError("the network was asked")
+        raise AssertionError("the network was used")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
@@ -86,11 +86,11 @@ def test_the_card_is_filled_in(finder, tmp_path):
 
 
 class FakeHub:
-    """What `huggingface_hub` would send, kept here."""
+    """Keeps what would be uploaded to the Hub."""
 
     def __init__(self, place) -> None:
         self.place = place
-        self.asked: list[dict] = []
+        self.calls: list[dict] = []
 
     def __call__(self, token=None):
         return self
@@ -100,7 +100,7 @@ class FakeHub:
         return self
 
     def upload_folder(self, *, folder_path, **options):
-        self.asked.append(options)
+        self.calls.append(options)
         folder_path.rename(self.place)
         return "address of the commit"
 
@@ -110,14 +110,14 @@ def test_a_model_that_is_pushed_can_be_pulled(finder, tmp_path, monkeypatch, way
     hub = FakeHub(tmp_path / "repository")
     monkeypatch.setattr("huggingface_hub.hub_mixin.HfApi", hub)
     if way == "push_to_hub":
-        told = finder.push_to_hub("someone/names", private=True)
+        address = finder.push_to_hub("someone/names", private=True)
     else:
-        told = finder.save_pretrained(
+        address = finder.save_pretrained(
             tmp_path / "here", push_to_hub=True, repo_id="someone/names", private=True
         )
-    assert told == "address of the commit"
+    assert address == "address of the commit"
     assert hub.repo_id == "someone/names"
-    assert hub.asked[0]["repo_id"] == "someone/names"
+    assert hub.calls[0]["repo_id"] == "someone/names"
     assert {"README.md", "config.json", "selector.safetensors"} <= set(names_in(hub.place))
 
     pulled = []
@@ -135,8 +135,8 @@ def test_a_model_that_is_pushed_can_be_pulled(finder, tmp_path, monkeypatch, way
     np.testing.assert_array_equal(scores(loaded), scores(finder))
 
 
-def test_making_a_finder_copies_nothing(finder):
-    """The mixin notes the arguments of what it makes; a model is too large for that."""
+def test_creating_a_finder_copies_no_arguments(finder):
+    """The mixin would copy the arguments into a config; a model is too large for that."""
     again = EntityFinder(finder.encoder, finder.model)
     assert again._hub_mixin_config is None
     assert again.model.selector is finder.model.selector

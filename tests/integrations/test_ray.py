@@ -25,7 +25,7 @@ ROWS = 3000
 
 @pytest.fixture(scope="module", autouse=True)
 def ray_started():
-    """Once for all tests, as it takes a while; a user's command starts its own."""
+    """Start Ray once for all tests, because that is slow."""
     with engine._ray(2):
         yield
 
@@ -47,17 +47,17 @@ def rows_in(folder: Path) -> list[dict]:
 
 
 def actors() -> list[psutil.Process]:
-    """Those of this process, not of another run on the same machine."""
+    """Return the actors of this process, not of other runs on the machine."""
     started_here = psutil.Process().children(recursive=True)
     return [each for each in started_here if "MapWorker" in "".join(each.cmdline())]
 
 
-def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp_path, capsys):
+def test_the_command_finds_the_same_and_reports_the_bad_row(records, small, tmp_path, capsys):
     out = tmp_path / "out"
     command = ["find", str(records), "--engine", "ray", "-o", str(out), "--model", str(small)]
     assert main([*command, "--workers", "2", "--device", "cpu"]) == 1
-    [told] = capsys.readouterr().err.splitlines()
-    assert told.startswith(f"thresher: {records} byte ")
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"thresher: {records} byte ")
     found = rows_in(out)
     assert [each["id"] for each in found] == [i for i in range(ROWS) if i != 1234]
     finder = FinderChoice(small, "cpu").load()
@@ -69,9 +69,7 @@ def test_the_command_finds_the_same_and_tells_of_the_bad_row(records, small, tmp
     assert main([*command, "--device", "cpu", "--quiet"]) == 0  # there is nothing left to do
 
 
-def test_what_was_found_may_lie_among_the_sources_and_is_not_read_again(
-    records, small, tmp_path, monkeypatch
-):
+def test_output_inside_the_source_folder_is_not_read_again(records, small, tmp_path, monkeypatch):
     records.write_text('{"text": "A letter to Oslo."}', encoding="utf-8")
     monkeypatch.setattr(engine, "find_in_blocks", one_after_the_other)
     command = ["find", str(records.parent), "--engine", "ray", "--model", str(small)]
@@ -85,30 +83,30 @@ def one_after_the_other(run, blocks, *, workers):
     return [run.do(finder, block) for block in blocks]
 
 
-def test_a_model_named_from_here_is_named_for_processes_elsewhere(records, small, monkeypatch):
-    asked = []
+def test_actors_get_the_absolute_path_of_the_model(records, small, monkeypatch):
+    folders = []
 
     def note(run, blocks, *, workers):
-        asked.append(run.model.folder)
+        folders.append(run.model.folder)
         return one_after_the_other(run, blocks, workers=workers)
 
     monkeypatch.setattr(engine, "find_in_blocks", note)
     monkeypatch.chdir(small.parent)
     command = ["find", str(records), "--engine", "ray", "-o", str(records.parent / "out")]
     main([*command, "--model", small.name])
-    assert asked == [small.resolve()]
+    assert folders == [small.resolve()]
 
 
 @pytest.fixture
 def actor(small, tmp_path):
-    """What Ray runs in another process, in this one; it must not change it for good."""
+    """Run Ray's actor in this process, and undo its changes to the process."""
     threads, objects = torch.get_num_threads(), gc.get_threshold()
     yield engine.BlockFinder(BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu")))
     torch.set_num_threads(threads)
     gc.set_threshold(*objects)
 
 
-def test_an_actor_gives_memory_back_after_every_block(actor, records, monkeypatch):
+def test_an_actor_returns_memory_after_every_block(actor, records, monkeypatch):
     times = []
     monkeypatch.setattr(FreedMemory, "give_back", lambda _: times.append(1))
     batch = {"block": [json.dumps(asdict(each)) for each in planned([str(records)])[:3]]}
@@ -121,11 +119,11 @@ def test_an_actor_gives_memory_back_after_every_block(actor, records, monkeypatc
 def test_a_model_that_an_actor_cannot_load_is_one_line(records, small, tmp_path, capfd):
     command = ["find", str(records), "--engine", "ray", "-o", str(tmp_path / "out")]
     assert main([*command, "--model", str(small), "--device", "gpu"]) == 1
-    [told] = capfd.readouterr().err.splitlines()
-    assert told.startswith("thresher: in a worker: RuntimeError: Expected one of cpu, cuda")
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.startswith("thresher: in a worker: RuntimeError: Expected one of cpu, cuda")
 
 
-def test_every_row_is_there_once_though_workers_were_killed_at_their_work(records, small, tmp_path):
+def test_every_row_is_processed_once_although_workers_are_killed(records, small, tmp_path):
     long = tmp_path / "long.jsonl"
     long.write_text(json.dumps({"id": -1, "text": "A letter to Oslo. " * 30_000}), encoding="utf-8")
     blocks = [replace(each, end=long.stat().st_size) for each in planned([str(long)])[:1]]
@@ -146,13 +144,13 @@ def test_every_row_is_there_once_though_workers_were_killed_at_their_work(record
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "give a folder for them as --output"),
         (["-o", "out", "--to", "html"], "--engine writes jsonl or parquet, got --to html"),
         (["-o", "out", "-"], "--engine reads files, not standard input"),
     ],
 )
-def test_what_an_engine_cannot_do_is_told(records, capsys, arguments, told):
+def test_options_that_an_engine_does_not_support_are_reported(records, capsys, arguments, message):
     assert main(["find", str(records), "--engine", "ray", *arguments]) == 1
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -6,7 +6,7 @@ import torch
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread():
-    """Models this small are slowed down by more, the more so on a busy machine."""
+    """Models this small are slower with more threads, above all on a busy machine."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -37,7 +37,7 @@ def named(table):
 
 
 def can_be_met(table, rates):
-    """A linear programme's opinion, with one variable an item."""
+    """Decide by a linear programme with one variable per item."""
     weights = table.double() / table.double().sum(0)
     programme = linprog(
         np.zeros(len(table)),
@@ -225,13 +225,13 @@ def stated_problems(draw):
 @given(stated_problems())
 def test_feasibility_agrees_with_linear_programming_and_conflicts_are_minimal(problem):
     table, rates = problem
-    stated = {f"f{k}": rate for k, rate in enumerate(rates)}
+    expected = {f"f{k}": rate for k, rate in enumerate(rates)}
     if can_be_met(table, rates):
-        solution = maximum_entropy(named(table), stated)
-        assert met(solution, named(table), stated) == pytest.approx(rates, abs=1e-8)
+        solution = maximum_entropy(named(table), expected)
+        assert met(solution, named(table), expected) == pytest.approx(rates, abs=1e-8)
         return
     with pytest.raises(ContradictoryExpectationsError) as caught:
-        maximum_entropy(named(table), stated)
+        maximum_entropy(named(table), expected)
     conflict = [int(name[1:]) for name in caught.value.conflict]
     assert not can_be_met(table[:, conflict], [rates[k] for k in conflict])
     for fewer in itertools.combinations(conflict, len(conflict) - 1):

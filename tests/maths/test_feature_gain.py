@@ -32,7 +32,7 @@ def gain_by_search(model, features, target, place):
 @pytest.mark.parametrize("penalty", [0.0, 1e-2])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("astray", [1.0, 9.0, 3000.0])  # a bare Newton step would leave for good
-def test_gains_are_what_a_search_over_one_weight_finds(penalty, sparse, astray):
+def test_gains_equal_those_of_a_search_over_one_weight(penalty, sparse, astray):
     features, target = planted()
     weight = torch.linspace(-astray, astray, 8, dtype=torch.float64)
     model = LogLinear(weight, penalty)

@@ -183,7 +183,7 @@ def test_features_that_are_always_zero_have_weight_zero():
 
 
 def some_rival_is_beaten_for_ever(features, target):
-    """A linear programme's opinion: max Σ margins·d subject to margins·d ≥ 0 and |d| ≤ 1."""
+    """Decide by a linear programme: max Σ margins·d subject to margins·d ≥ 0 and |d| ≤ 1."""
     rows = as_matrix(features).to_dense()
     classes = features.shape[1]
     truth = (torch.arange(len(target)) * classes + target).repeat_interleave(classes)

@@ -1,4 +1,4 @@
-"""Reading texts with gates: what a closed gate leaves, and gradients that reach every gate."""
+"""Encoding texts with gates: closed words are removed, gradients reach every gate."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ EVERY_PLACE = pytest.mark.parametrize("gates_at", ["input", "pool"])
 
 
 @EVERY_PLACE
-def test_open_gates_read_the_text_as_if_there_were_none(bag, gates_at):
+def test_open_gates_do_not_change_the_vectors(bag, gates_at):
     gated_encoder = GatedEncoder(bag, gates_at)
     batch = gated_encoder.batch(TEXTS)
     torch.testing.assert_close(
@@ -23,7 +23,7 @@ def test_open_gates_read_the_text_as_if_there_were_none(bag, gates_at):
     )
 
 
-def test_nothing_of_a_word_behind_a_closed_input_gate_is_left(bag):
+def test_a_word_with_a_closed_input_gate_has_no_influence(bag):
     gated_encoder = GatedEncoder(bag, "input")
     z = torch.tensor([1.0, 0, 1, 0, 1, 1, 0, 1])
     other = [["the", "fish", "was", "dreadful"], ["awful"], ["a", "kind", "waiter"]]
@@ -62,7 +62,7 @@ def test_gradients_in_the_gates_are_those_of_finite_differences(exact_bag, gates
 
 
 @EVERY_PLACE
-def test_vectors_of_many_texts_are_those_of_each_alone(bag, learned, gates_at):
+def test_vectors_of_many_texts_equal_those_of_single_texts(bag, learned, gates_at):
     gated_encoder = GatedEncoder(bag, gates_at)
     texts = learned.texts[:40]
     kept = [(torch.arange(len(words)) % 2).float() for words in texts]
@@ -88,7 +88,7 @@ def test_progress_counts_every_text_once(bag):
     assert sum(counted) == len(TEXTS)
 
 
-def test_a_classifier_follows_from_its_seed_alone():
+def test_a_classifier_depends_only_on_its_seed():
     torch.manual_seed(1)
     before = torch.random.get_rng_state()
     first = seeded_classifier(3, 4, 2, hidden=5)

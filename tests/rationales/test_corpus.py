@@ -6,7 +6,7 @@ from thresher.gates.word_vectors import UnitIndex
 from thresher.rationales.corpus import LabelledCorpus, endless_batches, hold_out_texts
 
 
-def test_every_text_comes_once_before_any_comes_again():
+def test_every_epoch_has_each_text_once():
     indices, lengths = [2, 3, 5, 7, 11], [9, 1, 4, 4, 2, 6, 1, 3, 1, 1, 1, 8]
     batches = endless_batches(indices, lengths, texts_per_batch=2, seed=0)
     for _ in range(3):
@@ -20,7 +20,7 @@ def test_some_texts_are_held_out_and_none_is_lost(texts, expected):
     assert sorted(learn + held_out) == list(range(texts))
 
 
-def test_a_corpus_refuses_what_does_not_fit_together(learned):
+def test_a_corpus_with_inconsistent_lengths_is_refused(learned):
     units = UnitIndex.of_words(learned.texts)
     vectors = np.zeros((units.words, 4), dtype=np.float16)
     with pytest.raises(ValueError, match="one label per text: 200 texts, got 3"):

@@ -76,7 +76,7 @@ def test_reinforce_is_unbiased_by_enumeration_of_all_masks(baseline, samples):
     torch.testing.assert_close(found, exact_gradient(a, b), rtol=1e-9, atol=1e-12)
 
 
-def test_a_baseline_that_knows_its_own_sample_is_biased_which_the_same_test_sees():
+def test_a_baseline_that_includes_its_own_sample_is_biased():
     class Cheat(Reinforce):
         def _baseline(self, loss):
             return loss / 2
@@ -143,7 +143,7 @@ def test_a_baseline_lowers_the_variance():
     assert variance(Reinforce("others", 2)) < 0.5 * plain
 
 
-def test_the_average_moves_as_it_says_and_starts_at_nothing():
+def test_the_moving_average_follows_its_formula():
     estimate = Reinforce("average", smoothing=0.75)
     gates = gate("thresholded", *parameters())
     noise = torch.Generator().manual_seed(0)
@@ -154,7 +154,7 @@ def test_the_average_moves_as_it_says_and_starts_at_nothing():
         assert estimate.average == pytest.approx(average)
 
 
-def test_gradients_reach_what_the_losses_depend_on_besides_the_gates():
+def test_gradients_also_reach_other_parameters_of_the_losses():
     """A classifier that learns together with the gates gets the plain gradient of the mean loss."""
     gates = gate("thresholded", *parameters())
     scale = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)

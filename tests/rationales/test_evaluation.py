@@ -1,4 +1,4 @@
-"""Figures of rationales, by hand; attributions, by what they must add up to."""
+"""Faithfulness computed by hand, and attributions checked by their sums."""
 
 import pytest
 import torch
@@ -40,7 +40,7 @@ def test_selected_words_are_counted_over_all_texts():
     assert found.f1 == pytest.approx(2 / 3)
 
 
-def test_integrated_gradients_add_up_to_what_all_words_are_worth(bag):
+def test_integrated_gradients_add_up_to_the_effect_of_all_words(bag):
     """Completeness: Σ scores = log p(answer | all words) − log p(answer | none)."""
     torch.manual_seed(0)
     gated_encoder, classifier = GatedEncoder(bag), Classifier(bag.width, 3)

@@ -1,4 +1,4 @@
-"""From texts and labels to explanations with true offsets; and the folder a model is."""
+"""Train, explain with correct offsets, save and load a rationale finder."""
 
 import json
 import os
@@ -76,7 +76,7 @@ def test_explanations_have_the_label_and_the_deciding_word(finder, unseen):
     assert found >= 75
 
 
-def test_all_texts_are_explained_as_each_alone_and_lazily(finder, texts, monkeypatch):
+def test_many_texts_are_explained_like_single_ones_and_lazily(finder, texts, monkeypatch):
     monkeypatch.setattr("thresher.rationales.finder._WORDS_PER_GROUP", 30)
     taken = []
     several = finder.explain_all(taken.append(i) or text for i, text in enumerate(texts[:20]))
@@ -91,7 +91,7 @@ def test_all_texts_are_explained_as_each_alone_and_lazily(finder, texts, monkeyp
         ]
 
 
-def test_a_threshold_of_nothing_selects_everything(finder, texts):
+def test_a_threshold_of_zero_selects_every_word(finder, texts):
     (span,) = finder.explain(texts[0], threshold=0.0).spans
     assert span.text == texts[0].strip()
     whole = finder.explain(texts[0], threshold=0.0)
@@ -104,7 +104,7 @@ def test_a_joint_model_answers_from_its_rationale(bag, texts, labels):
     assert explanation.probability == explanation.from_rationale
 
 
-def test_a_saved_model_explains_alike(finder, texts, tmp_path, load):
+def test_a_saved_model_gives_the_same_explanations(finder, texts, tmp_path, load):
     finder.save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert list(again.explain_all(texts[:10])) == list(finder.explain_all(texts[:10]))
@@ -126,7 +126,7 @@ def test_the_same_seed_gives_the_same_files(bag, texts, labels, tmp_path):
     assert weights[0] == weights[1] != weights[2]
 
 
-def test_a_classifier_that_is_there_can_be_explained_again(bag, finder, texts, labels):
+def test_an_existing_classifier_can_be_explained(bag, finder, texts, labels):
     again = fitted(bag, texts, labels, classifier=finder.model, seed=3, steps=5)
     assert torch.equal(again.model.classifier.inner.weight, finder.model.classifier.inner.weight)
     with pytest.raises(InputError, match="knows the labels bad, good; not 'meh'"):
@@ -137,9 +137,7 @@ def test_a_classifier_that_is_there_can_be_explained_again(bag, finder, texts, l
         fitted(bag, texts, labels, classifier=finder.model, gates_at="pool")
 
 
-def test_a_classifier_that_learns_further_leaves_the_model_it_came_from_alone(
-    bag, finder, texts, labels
-):
+def test_training_a_classifier_further_does_not_change_its_model(bag, finder, texts, labels):
     before = {name: each.clone() for name, each in finder.model.classifier.state_dict().items()}
     joint = fitted(bag, texts, labels, classifier=finder.model, mode="joint", steps=5)
     after = finder.model.classifier.state_dict()
@@ -240,7 +238,7 @@ def test_a_model_for_another_encoder_is_refused(finder, tmp_path, load, bag, mon
         load(tmp_path / "model")
 
 
-def test_a_folder_that_is_no_model_is_not_replaced(finder, tmp_path):
+def test_a_folder_that_is_not_a_model_is_not_replaced(finder, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "mine.txt").write_text("keep", encoding="utf-8")
     with pytest.raises(InputError, match="exists and is not a model"):

@@ -1,4 +1,4 @@
-"""Labelled texts from files as users keep them, with every way to spoil a record."""
+"""Labelled texts are read from several formats; invalid records are reported."""
 
 import csv
 import gzip
@@ -92,7 +92,7 @@ BAD_RECORDS = {
 
 
 @pytest.mark.parametrize("kind", BAD_RECORDS)
-def test_a_bad_record_is_reported_with_its_line_and_the_rest_goes_on(tmp_path, kind):
+def test_a_bad_record_is_reported_with_its_line_and_skipped(tmp_path, kind):
     line, reason = BAD_RECORDS[kind]
     line = line if isinstance(line, bytes) else line.encode()
     fine = b'{"text": "Fine.", "label": "good"}\n'

@@ -18,7 +18,7 @@ def gates(form, *, seed=0):
 
 
 @EVERY_FORM
-def test_terms_of_gates_are_what_samples_show_on_average(form):
+def test_terms_equal_the_mean_over_samples(form):
     distribution = gates(form)
     z = distribution.sample((40_000,), generator=torch.Generator().manual_seed(1))
     is_open = z > 0 if form == "stretched" else z > 0.5
@@ -44,5 +44,5 @@ def test_gradients_of_every_term_are_those_of_finite_differences(form):
     assert torch.autograd.gradcheck(terms, (a.requires_grad_(), b.requires_grad_()))
 
 
-def test_there_is_no_selection_term_where_nothing_is_expected():
+def test_without_a_rate_or_prior_there_is_no_selection_term():
     assert set(expected_terms(gates("thresholded"), OWNER)) == {"sparsity", "continuity"}

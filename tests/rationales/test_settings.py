@@ -46,6 +46,6 @@ def test_a_term_with_a_target_has_a_multiplier_and_one_without_a_fixed_weight():
 
 
 @pytest.mark.parametrize("term", ["sparsity", "continuity", "selection"])
-def test_a_multiplier_that_is_to_start_at_zero_can_grow(term):
+def test_a_multiplier_with_the_initial_value_zero_can_grow(term):
     held = RationaleSettings(**{term: 0.0, f"{term}_target": 0.1}).term_weight(term)
     assert held.weight > 0

@@ -1,4 +1,4 @@
-"""Gates learn the words that decide, whichever way their gradients come; and say when they fail."""
+"""Gates learn the deciding words with every estimator; failures are reported."""
 
 import copy
 
@@ -87,7 +87,7 @@ def token_f1(bag, found, data):
     return selected_word_counts(data.gold, split_by_text(opened >= 0.5, data.texts)).f1
 
 
-def test_a_classifier_reads_whole_texts_and_their_deciding_words(bag, unseen, classifier):
+def test_a_classifier_predicts_from_whole_texts_and_from_deciding_words(bag, unseen, classifier):
     found = measure_faithfulness(
         GatedEncoder(bag), classifier, unseen.texts, unseen.labels, unseen.gold
     )
@@ -233,7 +233,7 @@ def best(*checks):
     return min(checks, key=lambda each: rank_of(each, WEIGHTINGS))
 
 
-def test_a_check_is_not_judged_by_the_loss_of_a_moving_weight():
+def test_checks_are_not_ranked_by_terms_with_changing_weights():
     """Open gates have the lowest task loss, and early on the lowest total too: λ was small then."""
     early = check(task=0.1, selected=0.6, sparsity=0.6)
     late = check(task=0.4, sparsity=0.16)
@@ -321,9 +321,7 @@ def test_a_frozen_fit_keeps_the_classifier_s_answers_not_the_labels(bag, learned
     assert torch.equal(*found)
 
 
-def test_a_classifier_that_is_there_reads_no_whole_texts_before_it_learns_further(
-    bag, learned, classifier
-):
+def test_an_existing_classifier_is_not_trained_on_whole_texts_first(bag, learned, classifier):
     progress = Notes()
     settings = RationaleSettings(mode="joint", hidden=32, steps=2, checks=1, **SHARE)
     fit_rationales(

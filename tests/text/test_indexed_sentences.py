@@ -41,17 +41,17 @@ def test_indexed_sentences_are_returned_unchanged():
 
 @given(SENTENCES)
 def test_map_words_calls_the_function_once_per_distinct_word(sentences):
-    asked = []
+    calls = []
 
     def length(word):
-        asked.append(word)
+        calls.append(word)
         return len(word)
 
     indexed = IndexedSentences.from_sentences(sentences)
     found = indexed.map_words(length, np.int8)
     assert found.dtype == np.int8
     assert found.tolist() == list(map(len, running(sentences)))
-    assert sorted(asked) == sorted(set(running(sentences)))
+    assert sorted(calls) == sorted(set(running(sentences)))
 
 
 @given(SENTENCES)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
     from thresher.entities.finding.scored_text import ScoredSentence
 
-CHUNK_CHARACTERS = 1 << 17  # of raw texts: large enough for full batches, and done soon
+CHUNK_CHARACTERS = 1 << 17  # of raw texts: enough for full batches, and quickly done
 CHUNK_SENTENCES = 512  # of a file that is already split into words
 
 Chunk = list[Document]

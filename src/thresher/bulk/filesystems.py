@@ -1,8 +1,8 @@
 """Read, write and list files on this machine and at URLs such as s3://bucket/folder, with fsspec.
 
 S3, Google Cloud Storage and HDFS are accessed through pyarrow, which needs no further package; all
-other URLs (hf://, memory:// …) through the package that fsspec names. Credentials are found where
-each of them looks: those of S3 in AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …
+other URLs (hf://, memory:// …) through the package that fsspec names. Each of them reads its usual
+credentials: S3 those in AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …
 """
 
 import os

@@ -68,16 +68,16 @@ def _replace_closed_streams() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status; errors are printed as one line."""
-    if _COMPLETION in os.environ:  # a shell asks for completions
+    if _COMPLETION in os.environ:  # a shell requests completions
         app(prog_name="thresher")
-    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    arguments = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     command = get_command(app)
-    use_flags_of(command, given)
+    use_flags_of(command, arguments)
     _replace_closed_streams()
-    for library in ("TRANSFORMERS", "HF_HUB"):  # they read it when they are imported, later
+    for library in ("TRANSFORMERS", "HF_HUB"):  # which read it when imported
         os.environ.setdefault(f"{library}_VERBOSITY", "error")
     try:
-        with command.make_context("thresher", given) as context:
+        with command.make_context("thresher", arguments) as context:
             command.invoke(context)
     except BaseException as error:  # Ctrl-C and normal exits, too, become an exit status
         return exit_status(error)

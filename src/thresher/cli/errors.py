@@ -1,4 +1,4 @@
-"""Turn whatever goes wrong into one line on standard error and an exit status."""
+"""Turn every error into one line on standard error and an exit status."""
 
 import os
 import re

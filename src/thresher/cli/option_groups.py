@@ -51,7 +51,7 @@ def argument(help_text: str, *, metavar: str) -> Any:
 class OptionGroup:
     """Options that belong together; each field is one option."""
 
-    def given(self) -> dict[str, Any]:
+    def given_options(self) -> dict[str, Any]:
         """Return the options that the user gave, so that the library can apply its defaults.
 
         Choices are returned as plain strings, which is how Python users write them.

@@ -27,13 +27,13 @@ OutputFile = Annotated[
 
 def check_not_a_source(output: Path | None, sources: list[str]) -> None:
     """Raise `InputError` if the output file is one of the files that are read."""
-    read = [Path(name).resolve() for name in find_sources(sources)]
-    if output is not None and output.resolve() in read:
+    paths = [Path(name).resolve() for name in find_sources(sources)]
+    if output is not None and output.resolve() in paths:
         raise InputError(f"{output} is one of the sources; choose another output file")
 
 
 def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
-    """Return the format that the output file's name implies, else jsonl, or terminal for a user."""
+    """Return the format for the output file's name; without a file, terminal or jsonl."""
     if output is not None:
         return by_suffix.get(output.suffix.lower(), "jsonl")
     return "terminal" if sys.stdout.isatty() else "jsonl"
@@ -67,12 +67,12 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
-def render(picture: RenderableType) -> str:
+def render(renderable: RenderableType) -> str:
     """Return what Rich would print, as text for `print_line`."""
     console = Console()
-    with console.capture() as shown:
-        console.print(picture)
-    return shown.get().rstrip()
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get().rstrip()
 
 
 def metrics_table(columns: Mapping[str, Mapping[str, float]]) -> Table:

@@ -1,4 +1,4 @@
-"""The names that a user of encoders chooses from."""
+"""The choices that users of encoders have; does not import torch."""
 
 from enum import StrEnum
 

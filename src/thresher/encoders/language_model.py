@@ -123,7 +123,7 @@ def _word_tokenizer(trained: TrainedLanguageModel, name: str) -> WordPairTokeniz
 
 def _first_layers(transformer: Transformer, layers: int) -> Transformer:
     """Return a transformer that stops after some layers and shares all parameters."""
-    twin = copy.copy(transformer)
-    twin._modules = dict(transformer._modules)
-    twin.layers = transformer.layers[:layers]
-    return twin
+    shared = copy.copy(transformer)
+    shared._modules = dict(transformer._modules)
+    shared.layers = transformer.layers[:layers]
+    return shared

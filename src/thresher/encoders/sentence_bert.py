@@ -134,10 +134,10 @@ class SentenceBert:
 
     def to_int8(self, ranges: Ranges) -> "SentenceBert":
         """Return an encoder that shares all weights and, if it is BERT, runs `encode` in int8."""
-        twin = copy.copy(self)
+        shared = copy.copy(self)
         if isinstance(self._model, Bert):
-            twin._int8_model = Int8Bert(self._model, ranges, layers=self._layer)
-        return twin
+            shared._int8_model = Int8Bert(self._model, ranges, layers=self._layer)
+        return shared
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -107,9 +107,9 @@ def _layers_of(model: Any) -> Any:
 
 def _shallow_copy(module: Any) -> Any:
     """Copy a module; its children and parameters are those of the original."""
-    twin = copy.copy(module)
-    twin._modules = dict(module._modules)
-    return twin
+    shared = copy.copy(module)
+    shared._modules = dict(module._modules)
+    return shared
 
 
 @contextmanager

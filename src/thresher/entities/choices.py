@@ -1,4 +1,4 @@
-"""The names that a user of entity finding chooses from."""
+"""The choices that users of entity finding have; does not import torch."""
 
 from enum import StrEnum
 

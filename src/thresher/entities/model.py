@@ -72,7 +72,7 @@ class FinderModel:
 
     @property
     def signal_weights(self) -> SignalWeights:
-        """The weights of the other signals beside the gates of this selector."""
+        """The weights of the signals besides the gates of this selector."""
         return self.selectors[self.entity].signal_weights
 
     @property
@@ -82,7 +82,7 @@ class FinderModel:
 
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
-        """Extracts the signals of words beside their gates."""
+        """Extracts the signals of words besides their gates."""
         return SignalExtractor(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":

@@ -27,7 +27,7 @@ def card(model: "FinderModel") -> str:
             "This model finds entities in text. It was trained on raw text, without labels.",
             "",
             *(_distilled_origin(model) if model.static else _trained_origin(model)),
-            "- Weights of the other signals beside the gates, in log-odds: capital "
+            "- Weights of the signals besides the gates, in log-odds: capital "
             f"{weights.capital:+.2f}, lower case {weights.lower:+.2f}, repeated "
             f"{weights.repeated:+.2f}.",
             f"- Threshold: {model.threshold:.2f}, which maximizes the expected F1 on the training "

@@ -11,7 +11,7 @@ from thresher.gates.selector import Selector
 
 @dataclass(frozen=True)
 class CalibratedSelector:
-    """A selector, the weights of the other word signals beside its gates, and a threshold."""
+    """A selector, the weights of the word signals besides its gates, and a threshold."""
 
     selector: Selector
     signal_weights: SignalWeights
@@ -47,7 +47,7 @@ class CalibratedSelector:
 
 @dataclass(frozen=True)
 class FittedSelectors:
-    """Trained selectors, and the word lists that finding needs beside them.
+    """Trained selectors, and the word lists that finding needs besides them.
 
     entity: the index of the selector that finds entities
     ordinary: words of the training text that are not bursty; None if repetition is no signal

@@ -1,4 +1,4 @@
-"""The names that a user of language models chooses from."""
+"""The choices that users of language models have; does not import torch."""
 
 from enum import StrEnum
 

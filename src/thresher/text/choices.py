@@ -1,4 +1,4 @@
-"""The names of file formats that a user chooses from."""
+"""The file formats that users can choose."""
 
 from enum import StrEnum
 

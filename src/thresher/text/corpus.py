@@ -69,7 +69,7 @@ def read_texts(
 ) -> Iterator[Document]:
     """Read the documents of files, folders, patterns ("corpus/*.txt") and "-" (standard input).
 
-    format: one of `TextFormat`; by default the one that a file's name stands for; the content
+    format: one of `TextFormat`; by default it follows from a file's name; the content
         of a file named .tsv decides whether it is a table or CoNLL
     field: the field of a JSONL record, or column of a table, that contains the text
     on_problem: called with one line of text for each line, record or file that is skipped; without

@@ -114,7 +114,7 @@ def test_words_without_letters_are_never_selected(minilm):
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_the_threshold_of_a_rate_selects_that_share_of_words(rate):
+def test_the_threshold_of_a_rate_selects_that_fraction_of_words(rate):
     raw = [[f"word{chr(97 + i)}{chr(97 + j)}" for i in range(10)] for j in range(10)]
     place = {word: k for k, word in enumerate(w for words in raw for w in words)}
 
@@ -147,7 +147,7 @@ def test_wrong_values_are_refused_in_a_line(make, message):
 
 
 def test_an_encoder_without_attention_is_refused_by_name(tiny):
-    with pytest.raises(InputError, match="the encoder tiny does not tell its attention"):
+    with pytest.raises(InputError, match="the encoder tiny gives no attention weights"):
         attention_scores(tiny)
 
 

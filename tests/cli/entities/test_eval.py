@@ -1,4 +1,4 @@
-"""thresher eval: figures that other libraries agree with."""
+"""thresher eval, compared with seqeval and scikit-learn."""
 
 import json
 
@@ -43,12 +43,12 @@ def tags_of(conll: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("threshold", ["0.2", "0.6"])
-def test_figures_are_those_of_seqeval_and_scikit_learn_on_what_find_writes(
+def test_figures_equal_those_of_seqeval_and_scikit_learn_on_the_output_of_find(
     run, gold, model, threshold
 ):
-    told = json.loads(run("eval", gold, "--json", "--model", model, "--threshold", threshold).out)
+    output = json.loads(run("eval", gold, "--json", "--model", model, "--threshold", threshold).out)
     found = run("find", gold, "--to", "conll", "--model", model, "--threshold", threshold).out
-    figures = told["as_given"]
+    figures = output["as_given"]
     for name, of in {"precision": precision_score, "recall": recall_score, "f1": f1_score}.items():
         expected = of(tags_of(GOLD), tags_of(found), zero_division=0)
         assert figures["span"][name] == pytest.approx(expected), name
@@ -58,7 +58,7 @@ def test_figures_are_those_of_seqeval_and_scikit_learn_on_what_find_writes(
     assert figures["word"]["average_precision"] == pytest.approx(expected, abs=1e-3)
     selected = [score >= 0.5 for score in scores]
     assert figures["word"]["predicted"] == sum(selected)
-    assert (told["sentences"], told["words"], told["spans"]) == (3, 15, 4)
+    assert (output["sentences"], output["words"], output["spans"]) == (3, 15, 4)
     assert sum(each["count"] for each in figures["calibration"]) >= figures["span"]["predicted"]
 
 
@@ -74,7 +74,7 @@ def test_lower_cased_figures_are_those_of_a_lower_cased_file(run, gold, model, t
 
 def test_the_table_shows_the_same_figures(run, gold, model):
     shown = run("eval", gold, "--model", model)
-    told = json.loads(run("eval", gold, "--model", model, "--json").out)
+    figures = json.loads(run("eval", gold, "--model", model, "--json").out)
     rows = {line[:22].strip(): line[22:].split() for line in shown.out.splitlines()}
     for row, place in {
         "word AP": ("word", "average_precision"),
@@ -83,8 +83,8 @@ def test_the_table_shows_the_same_figures(run, gold, model):
         "exact span recall": ("span", "recall"),
     }.items():
         for column, case in enumerate(["as_given", "lower-cased"]):
-            assert rows[row][column] == f"{told[case][place[0]][place[1]]:.3f}"
-    assert rows["calibration error"][0] == f"{told['as_given']['calibration_error']:.3f}"
+            assert rows[row][column] == f"{figures[case][place[0]][place[1]]:.3f}"
+    assert rows["calibration error"][0] == f"{figures['as_given']['calibration_error']:.3f}"
     assert shown.out.startswith("3 sentences, 15 words, 4 spans; threshold ")
     assert run("eval", gold, "--model", model, "--quiet").out in shown.out
 
@@ -92,12 +92,12 @@ def test_the_table_shows_the_same_figures(run, gold, model):
 def test_one_sentence_is_counted_as_one(run, model, tmp_path):
     gold = tmp_path / "gold.conll"
     gold.write_text("Magda B-PER\nleft O\n", encoding="utf-8")
-    told = run("eval", gold, "--model", model).out
-    assert told.startswith("1 sentence, 2 words, 1 span; threshold ")
+    result = run("eval", gold, "--model", model).out
+    assert result.startswith("1 sentence, 2 words, 1 span; threshold ")
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("Magda\nleft\n", "no column has tags"),
         ("", "has no sentences"),
@@ -105,24 +105,24 @@ def test_one_sentence_is_counted_as_one(run, model, tmp_path):
         ("rain\tO\nfell\tO\n", "gold.conll: cannot evaluate"),
     ],
 )
-def test_gold_that_cannot_be_read_gives_no_figures(run, tmp_path, content, told):
+def test_gold_that_cannot_be_read_gives_no_figures(run, tmp_path, content, message):
     path = tmp_path / "gold.conll"
     path.write_text(content, encoding="utf-8")
     result = run("eval", path)
     assert (result.status, result.out) == (1, "")
-    assert told in result.complaint
+    assert message in result.error_line
 
 
 @pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
-def test_labels_made_in_a_tool_are_gold_too(run, model, tmp_path, tool):
-    """What a model predicts agrees with it fully, and half of it by half."""
+def test_exports_of_labelling_tools_are_read_as_gold(run, model, tmp_path, tool):
+    """A model's own predictions as gold give F1 1; a changed text halves the recall."""
     notes, labelled = tmp_path / "notes.txt", tmp_path / "labelled"
     notes.write_text("😀 Magda left Oslo.", encoding="utf-8")
     run("find", notes, "--to", tool, "--model", model, "-o", labelled)
     command = ["eval", labelled, "--from", tool, "--json", "--model", model]
-    told = json.loads(run(*command).out)
-    assert (told["words"], told["spans"]) == (5, 2)
-    assert told["as_given"]["span"]["f1"] == 1
+    figures = json.loads(run(*command).out)
+    assert (figures["words"], figures["spans"]) == (5, 2)
+    assert figures["as_given"]["span"]["f1"] == 1
 
     written = labelled.read_text(encoding="utf-8")
     labelled.write_text(written.replace("Oslo", "home"), encoding="utf-8")
@@ -130,19 +130,19 @@ def test_labels_made_in_a_tool_are_gold_too(run, model, tmp_path, tool):
     assert (half["precision"], half["recall"]) == (1, 0.5)
 
 
-def test_a_file_in_which_nothing_was_labelled_is_told(run, tmp_path):
+def test_a_file_without_labelled_texts_is_an_error(run, tmp_path):
     path = tmp_path / "tasks.json"
     path.write_text('[{"data": {"text": "Magda left."}}]', encoding="utf-8")
     result = run("eval", path, "--from", "label-studio")
     assert result.status == 1
-    assert result.complaint == f"no text in {path} is labelled"
+    assert result.error_line == f"no text in {path} is labelled"
 
 
-def test_texts_in_which_nobody_marked_an_entity_are_told(run, tmp_path):
+def test_texts_without_any_entity_are_an_error(run, tmp_path):
     paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl")]
     for path in paths:
         path.write_text('{"text": "Rain fell.", "answer": "accept", "spans": []}\n')
     result = run("eval", *paths, "--from", "prodigy", "--json")
     assert (result.status, result.out) == (1, "")
-    told = f"no entity is labelled in {paths[0]} and 1 more: cannot evaluate"
-    assert result.complaint == told
+    message = f"no entity is labelled in {paths[0]} and 1 more: cannot evaluate"
+    assert result.error_line == message

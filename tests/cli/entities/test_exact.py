@@ -14,13 +14,13 @@ COMMANDS = {
 @pytest.fixture
 def encoders_in_int8(monkeypatch):
     """Collect the encoders that would be converted to int8 on a CPU that supports it."""
-    made = []
+    encoders = []
     monkeypatch.setattr(
-        finder_module, "_in_int8", lambda encoder, ranges: made.append(encoder) or encoder
+        finder_module, "_in_int8", lambda encoder, ranges: encoders.append(encoder) or encoder
     )
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # which `serve` may set
-    return made
+    return encoders
 
 
 @pytest.mark.parametrize("command", COMMANDS)

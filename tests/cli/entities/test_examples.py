@@ -1,4 +1,4 @@
-"""The texts that come with the project do what the documentation says of them."""
+"""The example texts give the results that the documentation shows."""
 
 import json
 from pathlib import Path
@@ -12,6 +12,6 @@ def test_the_story_is_read_as_one_text(run, model):
     assert record["text"] == story.read_text(encoding="utf-8")
 
 
-def test_the_gold_tags_are_read_whole(run, model):
-    told = json.loads(run("eval", EXAMPLES / "gold.conll", "--model", model, "--json").out)
-    assert (told["sentences"], told["words"], told["spans"]) == (20, 242, 22)
+def test_all_gold_tags_are_read(run, model):
+    figures = json.loads(run("eval", EXAMPLES / "gold.conll", "--model", model, "--json").out)
+    assert (figures["sentences"], figures["words"], figures["spans"]) == (20, 242, 22)

@@ -1,4 +1,4 @@
-"""thresher find: every way in, every way out."""
+"""thresher find: all input and output formats."""
 
 import gc
 import json
@@ -35,13 +35,13 @@ def notes(tmp_path):
 
 @pytest.fixture
 def split_words(tmp_path):
-    """Words as no segmentation of ours would split them."""
+    """A CoNLL file with words that `segment` would split differently."""
     path = tmp_path / "words.conll"
     path.write_text("Magda\tO\nwent to\tO\nOslo\tO\n\nshe\tO\nLarvik,\tO\n\n", encoding="utf-8")
     return path
 
 
-def test_names_are_found_where_they_are(run, notes, model):
+def test_offsets_of_found_names_are_correct(run, notes, model):
     result = run("find", notes, "--model", model)
     assert (result.status, result.err) == (0, "")
     [record] = records(result.out)
@@ -51,7 +51,7 @@ def test_names_are_found_where_they_are(run, notes, model):
     assert all(TEXT[start:end] == text for start, end, text in spans_of(record))
 
 
-def test_what_is_printed_is_what_the_finder_finds(run, notes, model, finder):
+def test_the_output_equals_what_the_finder_returns(run, notes, model, finder):
     [record] = records(run("find", notes, "--model", model).out)
     expected = [(span.start, span.end, span.text) for span in finder.find(TEXT)]
     assert spans_of(record) == expected
@@ -88,13 +88,13 @@ def test_a_table_is_read_row_by_row_and_an_unclear_one_needs_the_flag_from(run, 
 
     result = run("find", path, "--model", model, "--field", "body")
     assert (result.status, result.out) == (1, "")
-    assert "is a table or CoNLL: its first row has no column 'body'" in result.complaint
-    assert result.complaint.endswith(
+    assert "is a table or CoNLL: its first row has no column 'body'" in result.error_line
+    assert result.error_line.endswith(
         "choose --from tsv (with --field for the text column) or --from conll"
     )
 
 
-def test_folders_patterns_and_standard_input_are_read_in_turn(run, tmp_path, model):
+def test_folders_patterns_and_standard_input_are_read_in_order(run, tmp_path, model):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.txt").write_text("Magda left.", encoding="utf-8")
     (tmp_path / "b1.txt").write_text("Elias left.", encoding="utf-8")
@@ -110,7 +110,7 @@ def test_folders_patterns_and_standard_input_are_read_in_turn(run, tmp_path, mod
     ]
 
 
-def test_conll_comes_back_sentence_for_sentence_and_word_for_word(run, split_words, model, finder):
+def test_conll_output_has_the_sentences_and_words_of_the_input(run, split_words, model, finder):
     out = run("find", split_words, "--to", "conll", "--model", model).out
     sentences = [["Magda", "went to", "Oslo"], ["she", "Larvik,"]]
     rows = [[line.split("\t") for line in block.split("\n")] for block in out.split("\n\n")[:-1]]
@@ -130,7 +130,7 @@ def test_conll_comes_back_sentence_for_sentence_and_word_for_word(run, split_wor
     assert out.endswith("\n\n")
 
 
-def test_words_that_are_given_are_not_split_again(run, split_words, model):
+def test_words_of_a_split_file_are_not_split_again(run, split_words, model):
     first, second = records(run("find", split_words, "--model", model).out)
     assert first["text"] == "Magda went to Oslo"
     assert spans_of(first) == [(0, 5, "Magda"), (14, 18, "Oslo")]
@@ -165,7 +165,7 @@ def test_html_marks_the_same_names(run, notes, model):
 
 @pytest.mark.parametrize("tool", ["prodigy", "doccano", "label-studio"])
 def test_a_labelling_tool_gets_the_same_names(run, notes, model, tmp_path, tool):
-    """An emoji before them: doccano counts it twice."""
+    """The text has an emoji, which doccano counts as two characters."""
     notes.write_text("🎉 " + TEXT, encoding="utf-8")
     [record] = records(run("find", notes, "--model", model).out)
     path = tmp_path / "tasks"
@@ -178,13 +178,13 @@ def test_a_labelling_tool_gets_the_same_names(run, notes, model, tmp_path, tool)
     assert str(notes) in path.read_text(encoding="utf-8")
 
 
-def test_prodigy_gets_the_words_that_were_given(run, split_words, model):
+def test_prodigy_gets_the_words_of_a_split_file(run, split_words, model):
     first, second = records(run("find", split_words, "--to", "prodigy", "--model", model).out)
     assert [token["text"] for token in first["tokens"]] == ["Magda", "went to", "Oslo"]
     assert [token["text"] for token in second["tokens"]] == ["she", "Larvik,"]
 
 
-def test_the_tasks_of_label_studio_can_be_predicted_anew(run, notes, model, tmp_path):
+def test_label_studio_tasks_can_be_read_as_input(run, notes, model, tmp_path):
     tasks = tmp_path / "tasks.json"
     run("find", notes, "--to", "label-studio", "--model", model, "-o", tasks)
     [again] = records(run("find", tasks, "--from", "label-studio", "--model", model).out)
@@ -206,18 +206,18 @@ def test_iob2_is_conll_without_the_scores(run, notes, model, tmp_path):
     ("name", "start"),
     [("a.html", "<!doctype"), ("a.conll", "In\tO\t"), ("a.bio", "In\tO\n"), ("a.jsonl", "{")],
 )
-def test_the_name_of_a_file_says_how_to_write_it(run, notes, model, tmp_path, name, start):
+def test_the_output_format_follows_from_the_file_name(run, notes, model, tmp_path, name, start):
     result = run("find", notes, "--model", model, "-o", tmp_path / name)
     assert (result.status, result.out, result.err) == (0, "", "")
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
 @pytest.mark.parametrize("named", [["-o", "found.parquet"], ["--to", "parquet"]])
-def test_parquet_is_left_to_an_engine(run, notes, model, tmp_path, monkeypatch, named):
+def test_parquet_is_only_written_with_an_engine(run, notes, model, tmp_path, monkeypatch, named):
     monkeypatch.chdir(tmp_path)
     result = run("find", notes, "--model", model, *named)
     assert (result.status, result.out) == (1, "")
-    assert result.complaint == "parquet is only written with --engine ray"
+    assert result.error_line == "parquet is only written with --engine ray"
     assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
 
 
@@ -256,7 +256,7 @@ def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
     assert "Magda" in next(pieces) + next(pieces)
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_goes_on(run, tmp_path, model):
+def test_an_unreadable_line_is_reported_and_the_rest_is_processed(run, tmp_path, model):
     path = tmp_path / "notes.jsonl"
     path.write_text('{"text": "Magda."}\n{oops\n{"text": 5}\n{"text": "Oslo."}\n', encoding="utf-8")
     result = run("find", path, "--model", model)
@@ -268,7 +268,7 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on(run, tmp_path, model):
     assert count_of_both.startswith("thresher: 2 problems")
 
 
-def test_cycles_are_sought_seldom_while_it_finds_and_as_before_afterwards(run, notes, model):
+def test_garbage_is_collected_rarely_while_finding_and_normally_afterwards(run, notes, model):
     before = gc.get_threshold()
     during = []
 

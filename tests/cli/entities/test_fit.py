@@ -1,4 +1,4 @@
-"""thresher fit: from raw text to a folder that find can use."""
+"""thresher fit: train a model on raw text that find can use."""
 
 import errno
 import json
@@ -22,19 +22,19 @@ def names_in(folder):
     return sorted(file.name for file in folder.iterdir())
 
 
-def test_what_was_learned_is_summed_up_in_a_line(run, short_corpus, tmp_path):
+def test_the_summary_is_one_line(run, short_corpus, tmp_path):
     result = run("fit", short_corpus, "-o", tmp_path / "m", *QUICK)
     assert (result.status, result.err) == (0, "")
-    made = learned_from(tmp_path / "m")
+    record = learned_from(tmp_path / "m")
     assert result.out.count("\n") == 1
-    assert f"{made['words']:,} words in {made['sentences']:,} sentences" in result.out
+    assert f"{record['words']:,} words in {record['sentences']:,} sentences" in result.out
     finder = EntityFinder.load(tmp_path / "m")
     assert f"threshold {finder.threshold:.2f}" in result.out
     assert f"capital {finder.model.signal_weights.capital:+.2f}" in result.out
     assert names_in(tmp_path) == ["m"]
 
 
-def test_the_summary_as_json_says_the_same(run, short_corpus, tmp_path):
+def test_the_json_summary_has_the_same_content(run, short_corpus, tmp_path):
     result = run("fit", short_corpus, "-o", tmp_path / "m", "--json", "--quiet", *QUICK)
     summary = json.loads(result.out)
     finder = EntityFinder.load(tmp_path / "m")
@@ -43,12 +43,12 @@ def test_the_summary_as_json_says_the_same(run, short_corpus, tmp_path):
     assert 0 <= summary["selected"] <= 1
 
 
-def test_quiet_is_quiet(run, short_corpus, tmp_path):
+def test_quiet_prints_nothing(run, short_corpus, tmp_path):
     result = run("fit", short_corpus, "-o", tmp_path / "m", "--quiet", *QUICK)
     assert (result.status, result.out, result.err) == (0, "", "")
 
 
-def test_options_reach_the_learner(run, short_corpus, tmp_path):
+def test_options_reach_the_library(run, short_corpus, tmp_path):
     names = tmp_path / "names.txt"
     names.write_text("Magda Nowak\nOslo\n", encoding="utf-8")
     words = "--prior casing --prior rarity --expect capitalised=0.8 --expect lower=0.1".split()
@@ -56,7 +56,7 @@ def test_options_reach_the_learner(run, short_corpus, tmp_path):
     words += "--target-rate 0.25 --gates-at pool --form continuous --not-names none".split()
     result = run("fit", short_corpus, "-o", tmp_path / "m", "--names", names, *words)
     assert result.status == 0
-    made = learned_from(tmp_path / "m")
+    record = learned_from(tmp_path / "m")
     chosen = {
         "epochs": 3,
         "seed": 7,
@@ -66,15 +66,15 @@ def test_options_reach_the_learner(run, short_corpus, tmp_path):
         "gates_at": "pool",
         "form": "continuous",
     }
-    assert made["settings"].items() >= chosen.items()
-    assert made["priors"] == ["casing", "rarity"]
-    assert made["rates"] == {"capitalised": 0.8, "lower": 0.1}
-    assert made["selected"] == 0.2
-    assert made["names"] == 3
+    assert record["settings"].items() >= chosen.items()
+    assert record["priors"] == ["casing", "rarity"]
+    assert record["rates"] == {"capitalised": 0.8, "lower": 0.1}
+    assert record["selected"] == 0.2
+    assert record["names"] == 3
     assert EntityFinder.load(tmp_path / "m").model.not_names == frozenset()
 
 
-def test_another_layer_of_the_encoder_can_be_read(run, short_corpus, tmp_path):
+def test_another_layer_of_the_encoder_can_be_chosen(run, short_corpus, tmp_path):
     result = run("fit", short_corpus, "-o", tmp_path / "m", "--layer", "2", *QUICK)
     assert result.status == 0
     finder = EntityFinder.load(tmp_path / "m")
@@ -85,7 +85,7 @@ def test_another_layer_of_the_encoder_can_be_read(run, short_corpus, tmp_path):
     assert not (tmp_path / "n").exists()
 
 
-def test_words_that_are_no_names_come_from_a_file_or_from_english(run, short_corpus, tmp_path):
+def test_not_names_come_from_a_file_or_the_english_list(run, short_corpus, tmp_path):
     listed = tmp_path / "not-names.txt"
     listed.write_text("Harbour\nQuay\n", encoding="utf-8")
     run("fit", short_corpus, "-o", tmp_path / "a", "--not-names", listed, *QUICK)
@@ -94,56 +94,56 @@ def test_words_that_are_no_names_come_from_a_file_or_from_english(run, short_cor
     assert EntityFinder.load(tmp_path / "b").model.not_names == ENGLISH_NOT_NAMES
 
 
-def test_a_model_is_replaced_only_by_force(run, short_corpus, tmp_path):
+def test_a_model_is_replaced_only_with_force(run, short_corpus, tmp_path):
     folder = tmp_path / "m"
     run("fit", short_corpus, "-o", folder, *QUICK)
     before = files_of(folder)
     refused = run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1")
     assert refused.status == 1
-    assert refused.complaint == f"{folder} already contains a model; add --force to replace it"
+    assert refused.error_line == f"{folder} already contains a model; add --force to replace it"
     assert files_of(folder) == before
     assert run("fit", short_corpus, "-o", folder, *QUICK, "--seed", "1", "--force").status == 0
     assert learned_from(folder)["settings"]["seed"] == 1
 
 
-def test_what_is_no_model_is_never_replaced(run, short_corpus, tmp_path):
+def test_a_folder_that_is_not_a_model_is_never_replaced(run, short_corpus, tmp_path):
     folder = tmp_path / "thesis"
     folder.mkdir()
     (folder / "chapter.txt").write_text("precious", encoding="utf-8")
     result = run("fit", short_corpus, "-o", folder, "--force", *QUICK)
     assert result.status == 1
-    assert "is not a model" in result.complaint
+    assert "is not a model" in result.error_line
     assert files_of(folder) == {"chapter.txt": b"precious"}
 
 
-def test_a_folder_that_only_looks_like_work_in_progress_is_left_alone(run, short_corpus, tmp_path):
+def test_a_folder_that_only_looks_like_a_work_folder_is_unchanged(run, short_corpus, tmp_path):
     folder = tmp_path / "m.partial"
     folder.mkdir()
     (folder / "chapter.txt").write_text("precious", encoding="utf-8")
     result = run("fit", short_corpus, "-o", tmp_path / "m", *QUICK)
     assert result.status == 1
-    assert f"{folder} is needed for temporary files" in result.complaint
+    assert f"{folder} is needed for temporary files" in result.error_line
     assert files_of(folder) == {"chapter.txt": b"precious"}
 
 
-def test_too_little_text_is_refused_and_leaves_nothing(run, tmp_path):
+def test_too_little_text_is_refused_and_no_files_remain(run, tmp_path):
     path = tmp_path / "short.txt"
     path.write_text("Magda left Oslo.", encoding="utf-8")
     result = run("fit", path, "-o", tmp_path / "m")
     assert result.status == 1
-    assert "are too few to learn from" in result.complaint
+    assert "are too few to learn from" in result.error_line
     assert names_in(tmp_path) == ["short.txt"]
 
 
-def test_collapsed_gates_are_told(run, short_corpus, tmp_path):
+def test_collapsed_gates_are_reported(run, short_corpus, tmp_path):
     rates = "--expect capitalised=0.9 --expect lower=0.9 --selected 0.9".split()
     command = ["fit", short_corpus, "-o", tmp_path / "m", "--quiet", "--contrast", 0]
     result = run(*command, "--epochs", 40, *rates)
     assert result.status == 0
-    assert result.complaint.startswith("warning: the gates have collapsed")  # once
+    assert result.error_line.startswith("warning: the gates have collapsed")  # once
 
 
-def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_path, monkeypatch):
+def test_training_can_be_resumed_after_a_full_disk(run, short_corpus, tmp_path, monkeypatch):
     def no_room(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -152,7 +152,7 @@ def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_
         patch.setattr("thresher.model_folder.write_folder", no_room)
         result = run(*command)
     assert result.status == 1
-    assert "No space left on device" in result.complaint
+    assert "No space left on device" in result.error_line
     assert names_in(tmp_path) == ["m.partial"]
     with monkeypatch.context() as patch:
         patch.setattr("thresher.entities.training.run.cache_vectors", None)  # nothing is read again
@@ -160,7 +160,7 @@ def test_a_disk_that_fills_up_while_saving_costs_no_work(run, short_corpus, tmp_
     assert names_in(tmp_path) == ["m"]
 
 
-def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_path, monkeypatch):
+def test_a_run_with_other_settings_is_not_resumed(run, short_corpus, tmp_path, monkeypatch):
     command = ["fit", short_corpus, "-o", tmp_path / "m", *QUICK, "--quiet"]
     with monkeypatch.context() as patch:
         patch.setattr("thresher.model_folder.write_folder", None)
@@ -168,14 +168,14 @@ def test_work_begun_with_other_settings_is_not_resumed(run, short_corpus, tmp_pa
     for other in (["--seed", "5"], ["--layer", "3"]):
         result = run(*command, *other, "--resume")
         assert result.status == 1
-        assert "it was started with other text or settings" in result.complaint
+        assert "it was started with other text or settings" in result.error_line
 
 
-def test_a_line_that_cannot_be_read_does_not_stop_the_learning(run, short_corpus, tmp_path):
+def test_an_unreadable_line_does_not_stop_training(run, short_corpus, tmp_path):
     path = tmp_path / "notes.jsonl"
     record = json.dumps({"text": short_corpus.read_text(encoding="utf-8")})
     path.write_text(f"{record}\nnonsense\n", encoding="utf-8")
     result = run("fit", path, "-o", tmp_path / "m", *QUICK)
     assert result.status == 1
-    assert f"{path} line 2: " in result.complaint
+    assert f"{path} line 2: " in result.error_line
     assert EntityFinder.load(tmp_path / "m").find("Magda left Oslo.") is not None

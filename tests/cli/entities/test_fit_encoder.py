@@ -1,4 +1,4 @@
-"""thresher fit in a language nobody has an encoder for."""
+"""thresher fit --train-encoder, for a language without a pretrained encoder."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def quick_encoders(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def real_encoders(run, monkeypatch):
-    """Other tests of commands read with one encoder, whatever they name."""
+    """Load encoders by name; other tests of commands always use the default one."""
     for place in ("thresher.entities.finder", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_encoder)
 
@@ -47,7 +47,7 @@ def amharic(tmp_path):
     return path
 
 
-def test_an_encoder_is_trained_and_put_beside_the_model(run, quick_encoders, amharic, tmp_path):
+def test_an_encoder_is_trained_and_saved_beside_the_model(run, quick_encoders, amharic, tmp_path):
     result = run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
     assert (result.status, result.err) == (0, "")
     assert "Ethiopic script, no capitals; priors: burstiness" in result.out
@@ -57,15 +57,13 @@ def test_an_encoder_is_trained_and_put_beside_the_model(run, quick_encoders, amh
     assert not list(tmp_path.glob("*.partial"))
 
 
-def test_a_trained_encoder_is_read_at_the_layer_that_was_asked_for(
-    run, quick_encoders, amharic, tmp_path
-):
+def test_a_trained_encoder_uses_the_chosen_layer(run, quick_encoders, amharic, tmp_path):
     run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--layer", "1", *QUICK)
     finder = EntityFinder.load(tmp_path / "m")
     assert (finder.model.layer, finder.encoder.layer) == (1, 1)
 
 
-def test_a_model_and_its_encoder_may_move_together(run, quick_encoders, amharic, tmp_path):
+def test_a_model_and_its_encoder_can_be_moved_together(run, quick_encoders, amharic, tmp_path):
     run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
     (tmp_path / "moved").mkdir()
     for name in ("m", "m-encoder"):
@@ -74,13 +72,13 @@ def test_a_model_and_its_encoder_may_move_together(run, quick_encoders, amharic,
     assert finder.encoder.name == str(tmp_path / "moved" / "m-encoder")
 
 
-def test_a_trained_encoder_serves_other_models(run, quick_encoders, amharic, tmp_path):
+def test_a_trained_encoder_can_be_used_for_other_models(run, quick_encoders, amharic, tmp_path):
     run("fit", amharic, "-o", tmp_path / "a", "--train-encoder", *QUICK)
-    made = run(
+    result = run(
         *["fit", amharic, "-o", tmp_path / "b", "--encoder", tmp_path / "a-encoder"],
         *["--cldr", "am", "--dates", "--json", "--quiet", *QUICK],
     )
-    summary = json.loads(made.out)
+    summary = json.loads(result.out)
     assert summary["writing"] == "Ethiopic script, no capitals"
     assert summary["priors"] == ["burstiness"]
     learned_from = EntityFinder.load(tmp_path / "b").model.learned_from
@@ -88,7 +86,7 @@ def test_a_trained_encoder_serves_other_models(run, quick_encoders, amharic, tmp
     assert learned_from["dates"]
 
 
-def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
+def test_mixed_scripts_are_reported(run, quick_encoders, amharic, tmp_path):
     mixed = AMHARIC * 60 + "Marie and her brother went to Paris today. " * 60
     amharic.write_text(mixed, encoding="utf-8")
     result = run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
@@ -97,8 +95,8 @@ def test_a_mixture_of_scripts_is_told(run, quick_encoders, amharic, tmp_path):
     assert "priors: burstiness, casing" in result.out
 
 
-@pytest.mark.parametrize(("rank", "told"), [(0, 1), (1, 0)])
-def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatch, rank, told):
+@pytest.mark.parametrize(("rank", "count"), [(0, 1), (1, 0)])
+def test_only_the_first_process_reports(run, amharic, tmp_path, monkeypatch, rank, count):
     mixed = [["ከበደ", "ወደ", "ኬንያ", "ሄዱ"], ["Marie", "went", "to", "Paris"]]
     monkeypatch.setattr(
         "thresher.entities.training.raw_text.stored_sentences",
@@ -113,11 +111,11 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
     monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)
     result = run("fit", amharic, "-o", tmp_path / "m")
     assert result.status == 0
-    assert result.err.count("burstiness prior for the others") == told
+    assert result.err.count("burstiness prior for the others") == count
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--encoder", "x", "--train-encoder"], "not both"),
         (["--encoder-size", "large"], "add --train-encoder"),
@@ -133,14 +131,14 @@ def test_of_several_processes_the_first_tells(run, amharic, tmp_path, monkeypatc
         ),
     ],
 )
-def test_what_cannot_be_is_told_in_a_line(run, amharic, tmp_path, options, told):
+def test_invalid_options_are_reported_in_one_line(run, amharic, tmp_path, options, message):
     result = run("fit", amharic, "-o", tmp_path / "m", *options, *QUICK)
     assert result.status != 0
-    assert told in result.err
+    assert message in result.err
     assert not (tmp_path / "m").exists()
 
 
-def test_a_language_model_that_is_missing_is_told_before_an_encoder_is_trained(
+def test_a_missing_language_model_is_reported_before_an_encoder_is_trained(
     run, quick_encoders, amharic, tmp_path
 ):
     fit = ["fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--prior", "surprisal", *QUICK]
@@ -149,7 +147,7 @@ def test_a_language_model_that_is_missing_is_told_before_an_encoder_is_trained(
         assert [file.name for file in tmp_path.iterdir()] == ["amharic.txt"]
 
 
-def test_surprisal_is_told_by_a_causal_model(run, quick_encoders, amharic, tmp_path):
+def test_surprisal_comes_from_a_causal_model(run, quick_encoders, amharic, tmp_path):
     quick = "--steps 2 --batch 2 --width 16 --layers 1 --heads 1 --context 16".split()
     lm = ["lm", "train", amharic, "-o", tmp_path / "lm", *quick]
     assert run(*lm, "--tokens", "word-pairs").status == 0
@@ -158,7 +156,7 @@ def test_surprisal_is_told_by_a_causal_model(run, quick_encoders, amharic, tmp_p
     assert EntityFinder.load(tmp_path / "m").model.learned_from["priors"] == ["surprisal"]
 
 
-def test_a_model_of_other_tokens_is_no_encoder(run, amharic, tmp_path):
+def test_a_model_with_other_tokens_is_not_an_encoder(run, amharic, tmp_path):
     quick = "--steps 2 --batch 2 --width 16 --layers 1 --heads 1 --context 16".split()
     lm = ["lm", "train", amharic, "-o", tmp_path / "lm", "--objective", "masked", *quick]
     run(*lm, "--tokens", "characters")
@@ -169,7 +167,7 @@ def test_a_model_of_other_tokens_is_no_encoder(run, amharic, tmp_path):
     )
 
 
-def test_a_stopped_run_goes_on_with_the_encoder_it_had_finished(
+def test_a_stopped_run_continues_with_its_finished_encoder(
     run, quick_encoders, amharic, tmp_path, monkeypatch
 ):
     fit = ["fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK]
@@ -185,7 +183,7 @@ def test_a_stopped_run_goes_on_with_the_encoder_it_had_finished(
 
 
 def _only(name):
-    """Writes folders of that name, and fails for any other."""
+    """Return a function that writes folders of that name and fails for others."""
 
     def write(path, files):
         if path.name != name:
@@ -195,15 +193,16 @@ def _only(name):
     return write
 
 
-@pytest.mark.parametrize(("dictionary", "told"), [(False, 1), (True, 0)])
-def test_words_without_spaces_are_told_of_where_no_dictionary_splits_them(
-    dictionary, told, monkeypatch
+@pytest.mark.parametrize(("dictionary", "count"), [(False, 1), (True, 0)])
+def test_a_script_without_spaces_is_reported_if_there_is_no_dictionary(
+    dictionary, count, monkeypatch
 ):
     notes = []
     progress = SimpleNamespace(note=notes.append)
     monkeypatch.setattr(fit_prior_knowledge, "has_word_dictionary", lambda: dictionary)
     fit_prior_knowledge.prior_knowledge([["北", "京", "大", "学"]], progress, surprisal_model=None)
     assert (
-        sum(bool(re.search("every character is treated as a word", note)) for note in notes) == told
+        sum(bool(re.search("every character is treated as a word", note)) for note in notes)
+        == count
     )
-    assert len(notes) == told
+    assert len(notes) == count

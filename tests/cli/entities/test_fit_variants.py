@@ -1,4 +1,4 @@
-"""The switches of fit, and the selectors of find, as a user types them."""
+"""Variants of fit and selectors of find on the command line."""
 
 import json
 
@@ -13,14 +13,14 @@ def learned_from(folder):
     return json.loads((folder / "config.json").read_text(encoding="utf-8"))["learned_from"]
 
 
-def test_switches_reach_the_learner_and_the_folder(run, short_corpus, tmp_path):
+def test_variants_reach_the_library_and_the_saved_model(run, short_corpus, tmp_path):
     words = "--unit subword --attention 2 --filter band=0.1-0.5 --sparsity 0.7".split()
-    seldom = ["--epochs", "2", "--contrast-share", "0.01"]
-    result = run("fit", short_corpus, "-o", tmp_path / "m", *words, *seldom)
+    quick = ["--epochs", "2", "--contrast-share", "0.01"]
+    result = run("fit", short_corpus, "-o", tmp_path / "m", *words, *quick)
     assert (result.status, result.err) == (0, "")
-    made = learned_from(tmp_path / "m")["settings"]
-    assert (made["unit"], made["attention"], made["sparsity"]) == ("subword", 2, 0.7)
-    assert made["filter"] == {"kind": "band", "cutoff": 0.1, "upper": 0.5}
+    record = learned_from(tmp_path / "m")["settings"]
+    assert (record["unit"], record["attention"], record["sparsity"]) == ("subword", 2, 0.7)
+    assert record["filter"] == {"kind": "band", "cutoff": 0.1, "upper": 0.5}
     features = EntityFinder.load(tmp_path / "m").model.features
     assert (features.unit, features.attention) == ("subword", 2)
 
@@ -80,14 +80,14 @@ def test_several_selectors_are_trained_and_each_can_find(run, short_corpus, tmp_
         ("--target-rate 1.5", "'1.5' is not a number from 0 to 1"),
     ],
 )
-def test_a_wrong_variant_is_one_line(run, short_corpus, tmp_path, words, message):
+def test_an_invalid_variant_is_reported_in_one_line(run, short_corpus, tmp_path, words, message):
     result = run("fit", short_corpus, "-o", tmp_path / "m", *words.split())
     assert result.status in (1, 2)
-    assert message in result.complaint
+    assert message in result.error_line
     assert not (tmp_path / "m").exists()
 
 
-def test_a_selector_that_the_model_lacks_is_one_line(run, model):
+def test_a_missing_selector_is_reported_in_one_line(run, model):
     result = run("find", "-", "--model", model, "--selector", "2", stdin="It rained.\n")
     assert result.status == 1
-    assert result.complaint == "the number of the selector must be 1, got 2"
+    assert result.error_line == "the number of the selector must be 1, got 2"

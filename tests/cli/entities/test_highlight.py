@@ -1,4 +1,4 @@
-"""The terminal view: what stands out, and what must not reach a terminal."""
+"""Texts on a terminal: coloured entities, and no control characters."""
 
 import pytest
 from rich.color import Color
@@ -31,8 +31,8 @@ def test_every_score_has_a_shade_and_higher_ones_are_stronger(score):
     assert dict(SHADES)[expected] == shade
 
 
-def test_black_can_be_read_on_every_shade():
-    """WCAG asks for a contrast of 4.5; black on luminance L has (L + 0.05) / 0.05."""
+def test_black_is_readable_on_every_shade():
+    """WCAG requires a contrast of 4.5; black on luminance L has (L + 0.05) / 0.05."""
     for _, shade in SHADES:
         channels = [value / 255 for value in Color.parse(shade).get_truecolor()]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
@@ -40,7 +40,7 @@ def test_black_can_be_read_on_every_shade():
         assert (luminance + 0.05) / 0.05 > 4.5
 
 
-def test_without_colours_entities_stand_in_brackets(monkeypatch):
+def test_without_colours_entities_are_in_brackets(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     shown = "".join(highlighted([(Document(TEXT, "notes.txt"), SPANS)]))
     assert "[Magda] left [Oslo]." in shown
@@ -48,13 +48,13 @@ def test_without_colours_entities_stand_in_brackets(monkeypatch):
     assert "\x1b" not in shown
 
 
-def test_signs_that_steer_a_terminal_do_not_reach_it():
+def test_control_characters_do_not_reach_the_terminal():
     text = "\x1b[2JMagda\x07 left\x9b Oslo.\ttab\nline"
     shown = highlight(text, [Span(4, 9, "Magda", 0.9)]).plain
     assert shown == "\ufffd[2JMagda\ufffd left\ufffd Oslo.\ttab\nline"
 
 
-def test_line_ends_of_windows_are_line_ends():
+def test_windows_line_ends_become_plain_ones():
     shown = highlight("Magda\r\nleft\rOslo.\r\n", [Span(0, 5, "Magda", 0.9)]).plain
     assert shown == "Magda\nleft\ufffdOslo."
 

@@ -1,4 +1,4 @@
-"""thresher lm: train, eval, report and sample, as a user meets them."""
+"""thresher lm: train, eval, report and sample on the command line."""
 
 import importlib.util
 import json
@@ -23,7 +23,7 @@ QUICK = [*SMALL, "--steps", 20, "--evaluate-every", 10]
 
 @pytest.fixture(autouse=True)
 def _one_thread():
-    """Models this small are slowed down by more."""
+    """Models this small are slower with more threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -47,22 +47,22 @@ def lm(novel, tmp_path, run):
     return folder
 
 
-def test_a_trained_model_is_told_in_one_line(novel, tmp_path, run):
+def test_the_summary_of_training_is_one_line(novel, tmp_path, run):
     folder = tmp_path / "my-lm"
-    told = run("lm", "train", novel, "-o", folder, *QUICK)
-    assert (told.status, told.err) == (0, "")
+    result = run("lm", "train", novel, "-o", folder, *QUICK)
+    assert (result.status, result.err) == (0, "")
     learned = TrainedLanguageModel.read(folder)
-    assert told.out.startswith(f"{folder}: ")
-    assert f"loss {learned.test.loss:.4f} nats" in told.out
-    assert told.out.count("\n") == 1
+    assert result.out.startswith(f"{folder}: ")
+    assert f"loss {learned.test.loss:.4f} nats" in result.out
+    assert result.out.count("\n") == 1
     assert [file.name for file in tmp_path.iterdir()] == ["my-lm"]
 
 
-def test_the_log_goes_to_tensorboard_too(novel, tmp_path, run):
+def test_the_log_is_also_written_for_tensorboard(novel, tmp_path, run):
     pytest.importorskip("tensorboard")
     folder, board = tmp_path / "my-lm", tmp_path / "board"
-    told = run("lm", "train", novel, "-o", folder, *QUICK, "--quiet", "--tensorboard", board)
-    assert (told.status, told.err) == (0, "")
+    result = run("lm", "train", novel, "-o", folder, *QUICK, "--quiet", "--tensorboard", board)
+    assert (result.status, result.err) == (0, "")
     assert [file.name[:6] for file in board.iterdir()] == ["events"]
 
 
@@ -70,8 +70,8 @@ def test_the_options_reach_the_model(novel, tmp_path, run):
     folder = tmp_path / "my-lm"
     options = ["--tokens", "bpe", "--vocabulary", 280, "--objective", "masked", "--margin", "2:4"]
     more = ["--untied", "--no-embedding-decay", "--seed", 3, "--dropout", 0.1]
-    told = run("lm", "train", novel, "-o", folder, *QUICK, *options, *more, "--json")
-    summary = json.loads(told.out)
+    result = run("lm", "train", novel, "-o", folder, *QUICK, *options, *more, "--json")
+    summary = json.loads(result.out)
     learned = TrainedLanguageModel.read(folder)
     assert (summary["tokens"], summary["vocabulary"]) == ("bpe", 280)
     assert summary["parameters"] == sum(p.numel() for p in learned.model.parameters())
@@ -92,7 +92,7 @@ def test_half_a_surrogate_pair_is_read_as_a_question_mark(novel, tmp_path, run):
     assert "?" in TrainedLanguageModel.read(tmp_path / "lm").tokenizer.names
 
 
-def test_a_margin_changes_what_is_learned(novel, lm, tmp_path, run):
+def test_a_margin_changes_the_model(novel, lm, tmp_path, run):
     run("lm", "train", novel, "-o", tmp_path / "other", *QUICK, "--margin", 0)
     one, two = (
         TrainedLanguageModel.read(folder).model.embedding for folder in (lm, tmp_path / "other")
@@ -101,13 +101,13 @@ def test_a_margin_changes_what_is_learned(novel, lm, tmp_path, run):
 
 
 def without_log(path):
-    """What describes the model; its log tells times, which are never the same."""
+    """Return the config without the digest of the log, which contains times."""
     config = json.loads(path.read_text(encoding="utf-8"))
     del config["sha256"]["log.csv"]
     return config
 
 
-def test_a_stopped_run_goes_on_to_the_very_same_model(novel, lm, tmp_path, run, monkeypatch):
+def test_a_resumed_run_gives_the_same_model(novel, lm, tmp_path, run, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
@@ -116,7 +116,7 @@ def test_a_stopped_run_goes_on_to_the_very_same_model(novel, lm, tmp_path, run, 
         patch.setattr("thresher.lm.training.fit._finish", stop)
         answer = run(*command)
     assert answer.status == 130
-    assert answer.complaint.startswith(
+    assert answer.error_line.startswith(
         "stopped; run the same command with --resume to continue from"
     )
     log = (tmp_path / "stopped.partial" / "log.csv").read_text()
@@ -135,32 +135,32 @@ def test_a_run_cannot_be_resumed_with_other_settings(novel, tmp_path, run, monke
         run(*command)
     answer = run(*command, "--resume", "--margin", 2)
     assert answer.status == 1
-    assert "it was started with other text or settings" in answer.complaint
+    assert "it was started with other text or settings" in answer.error_line
 
 
-def test_a_loss_that_is_no_number_leaves_the_best_model_behind(novel, tmp_path, run, monkeypatch):
+def test_after_a_nan_loss_the_best_model_is_saved(novel, tmp_path, run, monkeypatch):
     evaluated = []
 
-    def spoil(parameters, _):
+    def write_nan(parameters, _):
         evaluated.append(1)
         if len(evaluated) > 15:
             next(iter(parameters)).grad.fill_(math.nan)
 
-    monkeypatch.setattr("torch.nn.utils.clip_grad_norm_", spoil)
+    monkeypatch.setattr("torch.nn.utils.clip_grad_norm_", write_nan)
     answer = run("lm", "train", novel, "-o", tmp_path / "my-lm", *QUICK)
     assert answer.status == 1
-    assert "training loss became NaN by step 20; try a lower --learning-rate" in answer.complaint
-    assert f"the best model so far, from step 10, is in {tmp_path / 'my-lm'}" in answer.complaint
+    assert "training loss became NaN by step 20; try a lower --learning-rate" in answer.error_line
+    assert f"the best model so far, from step 10, is in {tmp_path / 'my-lm'}" in answer.error_line
     assert TrainedLanguageModel.read(tmp_path / "my-lm").model.embedding.isfinite().all()
 
 
-def test_eval_shows_what_was_measured_after_training(lm, run):
-    told = run("lm", "eval", lm)
+def test_eval_shows_the_test_results_of_training(lm, run):
+    result = run("lm", "eval", lm)
     test = TrainedLanguageModel.read(lm).test
-    assert told.status == 0
+    assert result.status == 0
     for row in ("loss", "perplexity at T", "bits per byte", "accuracy", "loss of ranks 1-10"):
-        assert re.search(rf"^ *{row} +[\d.]+ *$", told.out, re.MULTILINE), row
-    assert f"{test.loss:.4f}" in told.out
+        assert re.search(rf"^ *{row} +[\d.]+ *$", result.out, re.MULTILINE), row
+    assert f"{test.loss:.4f}" in result.out
     figures = json.loads(run("lm", "eval", lm, "--json").out)
     assert figures["loss"] == test.loss
     assert figures["text"] is None
@@ -175,15 +175,15 @@ def test_eval_reads_other_texts(lm, tmp_path, run):
     assert figures["bits_per_byte"] == pytest.approx(nats / math.log(2) / 289)
     refused = run("lm", "eval", lm, "--from", "text")
     assert (refused.status, refused.out) == (1, "")
-    assert refused.complaint == "--from is the format of SOURCES; give at least one source"
+    assert refused.error_line == "--from is the format of SOURCES; give at least one source"
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("matplotlib"), reason="pictures are an extra")
 def test_a_report_compares_models(lm, novel, tmp_path, run):
     other = tmp_path / "deep" / "my-lm"
     run("lm", "train", novel, "-o", other, *QUICK, "--margin", 2)
-    told = run("lm", "report", lm, other, "-o", tmp_path / "report", "--json")
-    summary = json.loads(told.out)
+    result = run("lm", "report", lm, other, "-o", tmp_path / "report", "--json")
+    summary = json.loads(result.out)
     assert len(set(summary["models"])) == 2
     assert "gradient-roles.svg" in summary["files"]
     text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
@@ -191,7 +191,7 @@ def test_a_report_compares_models(lm, novel, tmp_path, run):
     assert "report.md: 1 model, 4 files" in run("lm", "report", lm, "-o", tmp_path / "one").out
 
 
-def test_a_sample_begins_with_its_prompt_and_follows_from_the_seed(lm, run):
+def test_a_sample_begins_with_its_prompt_and_depends_on_the_seed(lm, run):
     drawn = [
         run("lm", "sample", lm, "--prompt", "the cat", "--length", 30, "--seed", seed).out
         for seed in (1, 1, 2)
@@ -204,7 +204,7 @@ def test_a_sample_begins_with_its_prompt_and_follows_from_the_seed(lm, run):
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "told"),
+    ("text", "options", "message"),
     [
         ("", [], "no text in"),
         ("\n \n", [], "no text in"),
@@ -224,44 +224,44 @@ def test_a_sample_begins_with_its_prompt_and_follows_from_the_seed(lm, run):
         ("word " * 200, ["--device", "gpu9"], "cannot use the device 'gpu9'"),
     ],
 )
-def test_bad_input_is_one_clear_line(tmp_path, run, text, options, told):
+def test_bad_input_is_reported_in_one_line(tmp_path, run, text, options, message):
     path = tmp_path / "text.txt"
     path.write_text(text, encoding="utf-8")
     answer = run("lm", "train", path, "-o", tmp_path / "my-lm", *options)
     assert answer.status == 1
-    assert told in answer.complaint
+    assert message in answer.error_line
     assert answer.out == ""
     assert [file.name for file in tmp_path.iterdir()] == ["text.txt"]
 
 
-def test_what_a_model_cannot_read_is_one_clear_line(lm, tmp_path, run):
+def test_unusable_models_and_texts_are_reported_in_one_line(lm, tmp_path, run):
     path = tmp_path / "other.txt"
     path.write_text("the cat\n日本", encoding="utf-8")
-    assert "'日' (line 2) does not occur" in run("lm", "eval", lm, path).complaint
-    assert "'%' (line 1) does not occur" in run("lm", "sample", lm, "--prompt", "%").complaint
-    assert "no model folder" in run("lm", "eval", tmp_path / "none").complaint
-    assert "is not a model" in run("lm", "sample", tmp_path).complaint
+    assert "'日' (line 2) does not occur" in run("lm", "eval", lm, path).error_line
+    assert "'%' (line 1) does not occur" in run("lm", "sample", lm, "--prompt", "%").error_line
+    assert "no model folder" in run("lm", "eval", tmp_path / "none").error_line
+    assert "is not a model" in run("lm", "sample", tmp_path).error_line
     assert (
         "the same model is given twice"
-        in run("lm", "report", lm, lm, "-o", tmp_path / "report").complaint
+        in run("lm", "report", lm, lm, "-o", tmp_path / "report").error_line
     )
 
 
-def test_a_model_of_entities_is_no_language_model(model, run):
-    assert "is not a language model" in run("lm", "eval", model).complaint
+def test_an_entity_model_is_not_a_language_model(model, run):
+    assert "is not a language model" in run("lm", "eval", model).error_line
 
 
-def test_a_model_that_is_there_is_not_replaced_unasked(novel, lm, run):
+def test_an_existing_model_is_replaced_only_with_force(novel, lm, run):
     before = (lm / "model.safetensors").read_bytes()
     answer = run("lm", "train", novel, "-o", lm, *QUICK, "--seed", 1)
-    assert "add --force to replace it" in answer.complaint
+    assert "add --force to replace it" in answer.error_line
     assert (lm / "model.safetensors").read_bytes() == before
     assert run("lm", "train", novel, "-o", lm, *QUICK, "--seed", 1, "--force").status == 0
     assert (lm / "model.safetensors").read_bytes() != before
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ("lm", "Missing command"),
         ("lm tarin", "Did you mean 'train'?"),
@@ -276,10 +276,10 @@ def test_a_model_that_is_there_is_not_replaced_unasked(novel, lm, run):
         ("lm sample x --temperature -1", "Invalid value for '--temperature': "),
     ],
 )
-def test_a_mistyped_command_is_answered_with_what_is_right(run, arguments, told):
+def test_a_mistyped_command_is_answered_with_the_rule_or_choices(run, arguments, message):
     answer = run(*arguments.split())
     assert answer.status == 2
-    assert told in answer.complaint
+    assert message in answer.error_line
 
 
 def test_choices_and_defaults_are_those_of_the_library():
@@ -295,6 +295,6 @@ def test_choices_and_defaults_are_those_of_the_library():
     assert len(documented) == 11
 
 
-def test_progress_is_told_in_a_few_words():
-    told = status(TrainingProgress(100, 2000, 2.3456, 51234.5, 3723.4))
-    assert told == "loss 2.346  51,234 tokens/s  1:02:03 left"
+def test_progress_is_shown_as_loss_speed_and_time_left():
+    text = status(TrainingProgress(100, 2000, 2.3456, 51234.5, 3723.4))
+    assert text == "loss 2.346  51,234 tokens/s  1:02:03 left"

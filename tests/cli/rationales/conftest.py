@@ -1,4 +1,4 @@
-"""Reviews whose label hangs on one word, a tiny encoder that knows their words, and a model."""
+"""Reviews whose label depends on one word, a tiny encoder of their words, and a model."""
 
 import json
 import random
@@ -18,9 +18,9 @@ def _encoder_loaded_once():
 
 @pytest.fixture(scope="session")
 def encoder(new_bert):
-    """A BERT of one layer whose embeddings tell words apart."""
+    """A BERT of one layer with clearly different embeddings."""
     words = [*_GOOD, *_BAD, *_FILLERS, "."]
-    return new_bert(words, width=32, layers=1, mask=True, apart=True)
+    return new_bert(words, width=32, layers=1, mask=True, distinct=True)
 
 
 def _records(count, *, seed=0):
@@ -44,13 +44,13 @@ def _write_jsonl(path, rows):
 
 @pytest.fixture
 def records():
-    """A function of a count: reviews whose label hangs on one word."""
+    """A function that returns `count` reviews whose label depends on one word."""
     return _records
 
 
 @pytest.fixture
 def write_jsonl():
-    """A function of a path and rows, which returns the path."""
+    """A function that writes rows to a path and returns the path."""
     return _write_jsonl
 
 

@@ -1,4 +1,4 @@
-"""thresher rationale: fit, find and eval, as typed."""
+"""thresher rationale: fit, find and eval on the command line."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ from thresher.rationales.model import RationaleModel
 # fit
 
 
-def test_fit_makes_a_folder_and_says_what_it_is_worth(run, reviews, encoder, tmp_path):
+def test_fit_saves_a_model_and_prints_held_out_figures(run, reviews, encoder, tmp_path):
     result = run(
         "rationale", "fit", reviews, "-o", tmp_path / "m", "--encoder", encoder, "--steps", "90"
     )
@@ -25,16 +25,20 @@ def test_fit_makes_a_folder_and_says_what_it_is_worth(run, reviews, encoder, tmp
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
 
 
-def test_fit_tells_a_program_the_same(run, reviews, encoder, tmp_path):
+def test_fit_prints_the_same_figures_as_json(run, reviews, encoder, tmp_path):
     place = ["-o", tmp_path / "m", "--encoder", encoder]
     result = run("rationale", "fit", reviews, *place, "--quiet", "--steps", "40", "--json")
-    told = json.loads(result.out)
+    figures = json.loads(result.out)
     assert result.status == 0
-    assert (told["texts"], told["labels"], told["mode"]) == (120, ["bad", "good"], "frozen")
-    assert told["held_out"]["texts"] == 12
+    assert (figures["texts"], figures["labels"], figures["mode"]) == (
+        120,
+        ["bad", "good"],
+        "frozen",
+    )
+    assert figures["held_out"]["texts"] == 12
 
 
-def test_the_same_seed_gives_the_same_model_and_another_another(run, reviews, encoder, tmp_path):
+def test_the_seed_determines_the_model(run, reviews, encoder, tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         given = ["-o", tmp_path / name, "--encoder", encoder, "--steps", "5", "-q", "--seed", seed]
         assert run("rationale", "fit", reviews, *given).status == 0
@@ -42,7 +46,7 @@ def test_the_same_seed_gives_the_same_model_and_another_another(run, reviews, en
     assert weights[0] == weights[1] != weights[2]
 
 
-def test_every_switch_reaches_the_library(run, reviews, encoder, tmp_path):
+def test_every_option_reaches_the_library(run, reviews, encoder, tmp_path):
     (tmp_path / "words.txt").write_text("soup bread", encoding="utf-8")
     given = {
         "--mode": ("mode", "joint"),
@@ -64,19 +68,21 @@ def test_every_switch_reaches_the_library(run, reviews, encoder, tmp_path):
     lists = ["--likely", tmp_path / "words.txt", "--unlikely", tmp_path / "words.txt"]
     result = run("rationale", "fit", reviews, *place, *options, *lists)
     assert result.status == 0, result.err
-    made = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))["learned_from"]
+    record = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))[
+        "learned_from"
+    ]
     for name, value in given.values():
-        assert made["settings"][name] == value
-    assert made["settings"]["expected_rate"] == 0.3
-    assert made["settings"]["head_start"] is False
-    assert (made["likely"], made["unlikely"]) == (2, 2)
+        assert record["settings"][name] == value
+    assert record["settings"]["expected_rate"] == 0.3
+    assert record["settings"]["head_start"] is False
+    assert (record["likely"], record["unlikely"]) == (2, 2)
 
 
-def test_a_fixed_weight_takes_the_place_of_a_share(run, reviews, encoder, tmp_path):
+def test_a_fixed_weight_replaces_the_target_rate(run, reviews, encoder, tmp_path):
     place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--steps", "3"]
     assert run("rationale", "fit", reviews, *place, "--sparsity", "0.4").status == 0
-    made = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))
-    settings = made["learned_from"]["settings"]
+    record = json.loads((tmp_path / "m" / "config.json").read_text(encoding="utf-8"))
+    settings = record["learned_from"]["settings"]
     assert settings["sparsity"] == 0.4
     assert settings["sparsity_target"] is settings["expected_rate"] is None
 
@@ -107,14 +113,14 @@ def test_the_classifier_of_a_model_can_be_explained_again(run, reviews, model, t
 def test_a_warning_is_shown_even_when_quiet(run, reviews, encoder, tmp_path):
     place = ["-o", tmp_path / "m", "--encoder", encoder, "--quiet", "--steps", "40"]
     result = run("rationale", "fit", reviews, *place, "--sparsity", "0", "--json")
-    assert "warning: the gates have collapsed: open on most words" in result.complaint
+    assert "warning: the gates have collapsed: open on most words" in result.error_line
     assert "collapsed" in json.loads(result.out)["warnings"][0]
 
 
 # find
 
 
-def test_find_gives_label_probability_and_true_offsets(run, held_out, model, records):
+def test_find_gives_label_probability_and_correct_offsets(run, held_out, model, records):
     result = run("rationale", "find", held_out, "--model", model)
     assert (result.status, result.err) == (0, "")
     right = found = 0
@@ -133,7 +139,7 @@ def test_find_gives_label_probability_and_true_offsets(run, held_out, model, rec
     assert found >= 25
 
 
-def test_find_reads_lines_from_a_pipe_and_writes_for_the_eye(run, model, monkeypatch):
+def test_find_reads_lines_from_a_pipe_and_writes_coloured_text(run, model, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     given = ["-", "--from", "lines", "--model", model, "--to", "terminal", "--threshold", "0.0"]
     result = run("rationale", "find", *given, stdin="the soup came awful.\n")
@@ -145,7 +151,7 @@ def test_find_reads_lines_from_a_pipe_and_writes_for_the_eye(run, model, monkeyp
     assert "1 text: 1 bad" in result.out
 
 
-def test_signs_that_steer_a_terminal_do_not_reach_it(run, model):
+def test_control_characters_do_not_reach_the_terminal(run, model):
     given = ["-", "--from", "lines", "--model", model, "--to", "terminal"]
     result = run("rationale", "find", *given, stdin="the \x1b[2Jsoup awful.\n")
     assert "\x1b[2J" not in result.out
@@ -166,14 +172,14 @@ def test_find_does_not_overwrite_what_it_reads(run, held_out, model):
     before = held_out.read_bytes()
     result = run("rationale", "find", held_out, "--model", model, "-o", held_out)
     assert result.status == 1
-    assert "is one of the sources" in result.complaint
+    assert "is one of the sources" in result.error_line
     assert held_out.read_bytes() == before
 
 
 # eval
 
 
-def test_eval_measures_rationales_beside_random_words_and_gradients(run, held_out, model):
+def test_eval_compares_rationales_with_random_words_and_gradients(run, held_out, model):
     result = run("rationale", "eval", held_out, "--model", model)
     assert (result.status, result.err) == (0, "")
     assert re.match(r"40 texts; \d+\.\d% of words selected.*; token precision [01]", result.out)
@@ -182,29 +188,32 @@ def test_eval_measures_rationales_beside_random_words_and_gradients(run, held_ou
     assert all(name in result.out for name in ("rationale", "random", "gradient"))
 
 
-def test_eval_tells_a_program_the_same(run, held_out, model):
-    told = json.loads(run("rationale", "eval", held_out, "--model", model, "--json").out)
-    assert told["rationale"]["texts"] == 40
-    assert told["rationale"]["accuracy"] >= 0.9
-    assert told["rationale"]["accuracy_from_rationale"] > told["random"]["accuracy_from_rationale"]
-    assert told["token"]["gold"] == 40
-    assert 0 < told["token"]["f1"] <= 1
+def test_eval_prints_the_same_figures_as_json(run, held_out, model):
+    figures = json.loads(run("rationale", "eval", held_out, "--model", model, "--json").out)
+    assert figures["rationale"]["texts"] == 40
+    assert figures["rationale"]["accuracy"] >= 0.9
+    assert (
+        figures["rationale"]["accuracy_from_rationale"]
+        > figures["random"]["accuracy_from_rationale"]
+    )
+    assert figures["token"]["gold"] == 40
+    assert 0 < figures["token"]["f1"] <= 1
 
 
 def test_without_gold_there_is_no_token_figure(run, model, tmp_path, records, write_jsonl):
     rows = [{"text": row["text"], "label": row["label"]} for row in records(20, seed=2)]
     path = write_jsonl(tmp_path / "plain.jsonl", rows)
-    told = json.loads(run("rationale", "eval", path, "--model", model, "--json").out)
-    assert "token" not in told
+    figures = json.loads(run("rationale", "eval", path, "--model", model, "--json").out)
+    assert "token" not in figures
 
 
-def test_a_gold_field_that_is_named_must_be_there(run, held_out, model):
+def test_a_gold_field_that_is_named_must_exist(run, held_out, model):
     result = run("rationale", "eval", held_out, "--model", model, "--gold-field", "golden")
     assert (result.status, result.out) == (1, "")
-    assert result.complaint == "no record has a gold rationale in the field 'golden'"
+    assert result.error_line == "no record has a gold rationale in the field 'golden'"
 
 
-def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(
+def test_an_unknown_label_is_reported_and_the_rest_is_evaluated(
     run, model, tmp_path, records, write_jsonl
 ):
     rows = records(20, seed=2)
@@ -212,5 +221,5 @@ def test_a_label_the_model_does_not_know_is_told_and_the_rest_measured(
     path = write_jsonl(tmp_path / "odd.jsonl", rows)
     result = run("rationale", "eval", path, "--model", model, "--json")
     assert result.status == 1
-    assert result.complaint == f"{path} line 5: unknown label 'meh'; the model knows bad, good"
+    assert result.error_line == f"{path} line 5: unknown label 'meh'; the model knows bad, good"
     assert json.loads(result.out)["rationale"]["texts"] == 19

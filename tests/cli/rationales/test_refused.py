@@ -1,4 +1,4 @@
-"""What can be wrong with what is typed after thresher rationale, and with what it reads."""
+"""Invalid options and invalid input of thresher rationale."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.mark.parametrize("command", ["fit", "find", "eval"])
-def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
+def test_an_unreadable_line_is_reported_with_its_number_and_skipped(
     run, command, model, encoder, tmp_path, records
 ):
     path = tmp_path / "some.jsonl"
@@ -25,7 +25,7 @@ def test_an_unreadable_line_is_told_with_its_number_and_the_rest_goes_on(
     assert (tmp_path / "m").exists() if command == "fit" else result.out
 
 
-BAD_FIT = {  # rows, or how many good ones; options; what is told
+BAD_FIT = {  # rows, or how many good ones; options; the message
     "missing label column": ([{"text": "Fine.", "stars": 5}] * 30, [], "has no field 'label'"),
     "single class": ([{"text": "Fine.", "label": "a"}] * 30, [], "all texts have the label 'a'"),
     "too few": (5, [], "5 texts are too few to learn from; give at least 20"),
@@ -38,20 +38,20 @@ BAD_FIT = {  # rows, or how many good ones; options; what is told
 
 
 @pytest.mark.parametrize("kind", BAD_FIT)
-def test_what_cannot_be_learned_from_is_one_line_and_nothing_is_left(
+def test_unusable_training_data_is_one_line_and_leaves_no_files(
     run, encoder, tmp_path, kind, records, write_jsonl
 ):
-    rows, given, told = BAD_FIT[kind]
+    rows, given, message = BAD_FIT[kind]
     path = write_jsonl(tmp_path / "some.jsonl", records(rows) if isinstance(rows, int) else rows)
     place = ["-o", tmp_path / "m", "--encoder", encoder]
     result = run("rationale", "fit", path, *place, *given)
     assert (result.status, result.out) == (1, "")
-    assert told in result.complaint
+    assert message in result.error_line
     assert sorted(p.name for p in tmp_path.iterdir()) == ["some.jsonl"]
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "told"),
+    ("option", "value", "message"),
     [
         ("--mode", "frozn", "'frozn' is not one of 'frozen', 'joint'; did you mean frozen?"),
         ("--estimator", "path", "is not one of 'pathwise', 'reinforce'"),
@@ -65,17 +65,17 @@ def test_what_cannot_be_learned_from_is_one_line_and_nothing_is_left(
         ("--samples", "x", "Invalid value for '--samples': "),
     ],
 )
-def test_an_unknown_value_is_answered_with_the_right_ones(
-    run, reviews, tmp_path, option, value, told
+def test_an_unknown_value_is_answered_with_the_choices(
+    run, reviews, tmp_path, option, value, message
 ):
     result = run("rationale", "fit", reviews, "-o", tmp_path / "m", option, value)
     assert result.status == 2
-    assert told in result.complaint
-    assert "(see thresher rationale fit --help)" in result.complaint
+    assert message in result.error_line
+    assert "(see thresher rationale fit --help)" in result.error_line
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--share", "0"], "--share must be between 3e-07 and 1, which stretched gates can reach"),
         (["--share", "1", "--form", "thresholded"], "between 0.001 and 0.999, which thresholded"),
@@ -88,40 +88,45 @@ def test_an_unknown_value_is_answered_with_the_right_ones(
         (["--baseline", "others"], "--baseline needs --estimator reinforce"),
     ],
 )
-def test_options_that_cannot_mean_anything_are_refused(run, reviews, tmp_path, options, told):
+def test_contradictory_options_are_refused(run, reviews, tmp_path, options, message):
     result = run("rationale", "fit", reviews, "-o", tmp_path / "m", *options)
     assert (result.status, result.out) == (1, "")
-    assert told in result.complaint
+    assert message in result.error_line
 
 
 @pytest.mark.parametrize("command", ["find", "eval"])
-def test_a_spoilt_or_missing_model_is_one_line(run, command, held_out, model, tmp_path):
-    spoilt = tmp_path / "spoilt"
-    spoilt.mkdir()
+def test_a_damaged_or_missing_model_is_reported_in_one_line(
+    run, command, held_out, model, tmp_path
+):
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
     for file in model.iterdir():
-        (spoilt / file.name).write_bytes(file.read_bytes())
-    (spoilt / "weights.safetensors").write_bytes(b"\0" * 50)
-    for folder, told in ((spoilt, "was changed after"), (tmp_path / "none", "there is no model")):
+        (damaged / file.name).write_bytes(file.read_bytes())
+    (damaged / "weights.safetensors").write_bytes(b"\0" * 50)
+    for folder, message in (
+        (damaged, "was changed after"),
+        (tmp_path / "none", "there is no model"),
+    ):
         result = run("rationale", command, held_out, "--model", folder)
         assert (result.status, result.out) == (1, "")
-        assert told in result.complaint
+        assert message in result.error_line
 
 
-def test_a_model_that_is_there_is_replaced_only_when_asked(run, reviews, encoder, tmp_path):
+def test_an_existing_model_is_replaced_only_with_force(run, reviews, encoder, tmp_path):
     place = ["-o", tmp_path / "m", "--encoder", encoder, "-q", "--steps", "3"]
     assert run("rationale", "fit", reviews, *place).status == 0
     again = run("rationale", "fit", reviews, *place)
-    assert (again.status, "add --force to replace it" in again.complaint) == (1, True)
+    assert (again.status, "add --force to replace it" in again.error_line) == (1, True)
     assert run("rationale", "fit", reviews, *place, "--force").status == 0
 
 
-def test_a_missing_file_and_a_missing_word_list_are_told(run, reviews, tmp_path):
+def test_a_missing_file_and_a_missing_word_list_are_reported(run, reviews, tmp_path):
     result = run("rationale", "fit", tmp_path / "none.csv", "-o", tmp_path / "m")
-    assert result.complaint == f"no such file: {tmp_path / 'none.csv'}"
+    assert result.error_line == f"no such file: {tmp_path / 'none.csv'}"
     result = run(
         "rationale", "fit", reviews, "-o", tmp_path / "m", "--likely", tmp_path / "none.txt"
     )
-    assert result.complaint == f"no such file: {tmp_path / 'none.txt'}"
+    assert result.error_line == f"no such file: {tmp_path / 'none.txt'}"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -129,4 +134,4 @@ def test_a_file_of_unknown_format_needs_the_flag_from(run, tmp_path):
     (tmp_path / "reviews.dat").write_text("text,label\n", encoding="utf-8")
     result = run("rationale", "fit", tmp_path / "reviews.dat", "-o", tmp_path / "m")
     assert result.status == 1
-    assert result.complaint.endswith("; choose one with --from")
+    assert result.error_line.endswith("; choose one with --from")

@@ -202,7 +202,7 @@ def test_a_threshold_only_filters_the_candidates(tiny):
 
 
 def expected_f1(scores, threshold):
-    """Of selecting what scores at least the threshold, if scores are probabilities."""
+    """Return the expected F1 of the scores above the threshold, if they are probabilities."""
     selected = scores[scores >= threshold]
     return 2 * selected.sum() / (len(selected) + scores.sum())
 
@@ -235,7 +235,7 @@ def test_without_any_likely_candidate_the_threshold_is_still_a_probability(score
 
 @pytest.mark.parametrize(("score", "threshold"), [(1.0, 0.5), (0.5, 1 / 3)])
 def test_the_threshold_is_half_the_best_expected_f1(score, threshold):
-    """Of n candidates of one score p, all selected: F1 = 2 p / (1 + p)."""
+    """For candidates that all have the score p and are selected, F1 = 2 p / (1 + p)."""
     assert best_threshold([score] * 7) == pytest.approx(threshold)
 
 

@@ -122,11 +122,11 @@ def test_surprisal_is_used_for_words_only():
 @given(st.lists(st.one_of(st.integers(-3, 3), st.just(NAN)), max_size=30))
 def test_normal_scores_equal_those_of_scipy_with_mean_ranks(values):
     numbers = np.array(values, dtype=np.float64)
-    told = ~np.isnan(numbers)
-    expected = norm.ppf((rankdata(numbers[told]) - 0.5) / max(told.sum(), 1))
+    known = ~np.isnan(numbers)
+    expected = norm.ppf((rankdata(numbers[known]) - 0.5) / max(known.sum(), 1))
     found = normal_scores(numbers)
-    np.testing.assert_allclose(found[told], expected, atol=1e-12)
-    assert np.isnan(found[~told]).all()
+    np.testing.assert_allclose(found[known], expected, atol=1e-12)
+    assert np.isnan(found[~known]).all()
 
 
 def test_the_fraction_with_the_most_evidence_are_entities():

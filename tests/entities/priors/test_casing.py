@@ -152,8 +152,8 @@ def test_other_words_are_not_addresses(word):
 
 
 @given(st.text(max_size=6))
-def test_an_alphanumeric_word_is_no_address(word):
-    if word.isalnum():  # of such words the pattern is not asked
+def test_an_alphanumeric_word_is_not_an_address(word):
+    if word.isalnum():  # the pattern is not applied to such words
         assert casing_module._ADDRESS.match(word) is None
 
 

@@ -35,13 +35,13 @@ def test_words_that_are_often_next_to_a_year_are_date_words():
 
 @given(st.lists(st.lists(st.sampled_from(["2018", "Mei", "mei", "5", "-"]), max_size=6)))
 def test_date_words_equal_those_of_a_loop_over_words(sentences):
-    count = beside = 0
+    count = next_to_year = 0
     for words in sentences:
         for i, word in enumerate(words):
             count += word.casefold() == "mei"
             near = [*words[max(0, i - 1) : i], *words[i + 1 : i + 2]]
-            beside += word.casefold() == "mei" and "2018" in near
-    expected = {"mei"} if beside >= 5 and beside >= 0.2 * count else set()
+            next_to_year += word.casefold() == "mei" and "2018" in near
+    expected = {"mei"} if next_to_year >= 5 and next_to_year >= 0.2 * count else set()
     assert date_words(sentences) == expected
 
 
@@ -54,17 +54,17 @@ def test_a_short_number_near_a_year_is_a_day():
 
 
 def test_dates_are_entities_only_if_chosen():
-    def opinions(**stated):
-        prior_knowledge = PriorKnowledge(priors=("casing",), **stated)
+    def probabilities(**options):
+        prior_knowledge = PriorKnowledge(priors=("casing",), **options)
         found = prior_knowledge.prior_probabilities(
             HAUSA, WordStatistics.from_sentences(HAUSA), EntitySettings()
         )
         return dict(zip(WORDS, found, strict=True))
 
-    assert opinions()["2018"] == opinions()["an"] == 0
-    stated = opinions(dates=True)
-    assert stated["2018"] == stated["an"] == stated["Agusta"] == stated["28"] == 1
-    assert stated["ranar"] == 0
+    assert probabilities()["2018"] == probabilities()["an"] == 0
+    with_dates = probabilities(dates=True)
+    assert with_dates["2018"] == with_dates["an"] == with_dates["Agusta"] == with_dates["28"] == 1
+    assert with_dates["ranar"] == 0
 
 
 def test_if_dates_are_entities_numbers_are_possible_and_their_case_is_uninformative():

@@ -62,10 +62,12 @@ def test_only_names_are_positive_if_no_other_prior_gives_positives(priors, names
     assert PriorKnowledge(priors=priors, names=frozenset(names)).only_names_are_positive is alone
 
 
-@pytest.mark.parametrize("stated", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
-def test_expected_rates_give_positives_beside_names(stated):
+@pytest.mark.parametrize("options", [{"selected": 0.1}, {"rates": {"repeated": 0.6}}])
+def test_expected_rates_give_positives_beside_names(options):
     names = frozenset(["ቤት"])
-    assert not PriorKnowledge(priors=("burstiness",), names=names, **stated).only_names_are_positive
+    assert not PriorKnowledge(
+        priors=("burstiness",), names=names, **options
+    ).only_names_are_positive
 
 
 def test_word_lists_apply_in_any_case():

@@ -16,7 +16,7 @@ LOWERED = [[word.lower() for word in words] for words in ENGLISH]
 
 
 @pytest.mark.parametrize(
-    ("sentences", "told", "priors"),
+    ("sentences", "message", "priors"),
     [
         (ENGLISH, "Latin script, capitals", ("repetition", "casing")),
         (AMHARIC, "Ethiopic script, no capitals", ("burstiness",)),
@@ -33,9 +33,9 @@ LOWERED = [[word.lower() for word in words] for words in ENGLISH]
         ([], "no letters", ("burstiness",)),
     ],
 )
-def test_the_script_is_detected_and_determines_the_default_priors(sentences, told, priors):
+def test_the_script_is_detected_and_determines_the_default_priors(sentences, message, priors):
     profile = ScriptProfile.from_sentences(sentences)
-    assert (str(profile), profile.default_priors) == (told, priors)
+    assert (str(profile), profile.default_priors) == (message, priors)
     assert (
         tuple(PriorKnowledge().with_default_priors(sentences, common_words={"the"}).priors)
         == priors

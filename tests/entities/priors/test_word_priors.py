@@ -57,8 +57,8 @@ def test_every_prior_gives_one_probability_or_nan_per_word(prior):
     result = prior.probabilities(sentences)
     assert result.dtype == np.float32
     assert result.shape == (9,)
-    spoken = result[~np.isnan(result)]
-    assert ((spoken >= 0) & (spoken <= 1)).all()
+    known = result[~np.isnan(result)]
+    assert ((known >= 0) & (known <= 1)).all()
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_bursty_word_in_lower_case_has_the_rate():
     assert np.isnan(prior.probabilities([["aspirin"], *filler, ["aspirin"]])).all()  # far apart
 
 
-# Stated expectations
+# Expected rates
 
 SENTENCES = [
     ["he", "met", "Ann", "and", "Zoe", "there", "today"],

@@ -1,4 +1,4 @@
-"""A student with no transformer: where it starts, what it learns, and how it is kept."""
+"""Distillation: initial vectors, training and saving of a student without a transformer."""
 
 import json
 import subprocess
@@ -37,9 +37,9 @@ QUICK = DistillationSettings(
 
 
 class Teacher:
-    """An encoder that shows its tokens: one for each word, with a random vector."""
+    """An encoder with one token per word, each with a random vector."""
 
-    name, width, layer, device = "shown", 12, 1, torch.device("cpu")
+    name, width, layer, device = "words", 12, 1, torch.device("cpu")
     common_words: frozenset[str] = frozenset({"the"})
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Teacher:
 
 
 @pytest.fixture(autouse=True)
-def as_few_steps_as_given(monkeypatch):
+def _no_min_steps(monkeypatch):
     monkeypatch.setattr(student_module, "_MIN_STEPS", 1)
 
 
@@ -75,17 +75,17 @@ def teacher() -> Teacher:
 
 @pytest.fixture(scope="module")
 def model() -> FinderModel:
-    """What a teacher knows beside its gates."""
+    """The model of a teacher."""
     head = CalibratedSelector(
         seeded_selector(0, 12, hidden=4, form="thresholded"), SignalWeights(), 0.5
     )
     origin = {"licence": "cc-by-sa-4.0", "sources": [["Old letters", "CC BY-SA 4.0"]]}
     words = frozenset(PLAIN), frozenset(["the"])
-    return FinderModel("shown", 1, (head,), *words, learned_from=origin)
+    return FinderModel("words", 1, (head,), *words, learned_from=origin)
 
 
 def sentences(count: int = 160) -> list[list[str]]:
-    """A name is one after "met" alone: the same words elsewhere are none."""
+    """Sentences in which a word is an entity only after "met"."""
     chance = np.random.default_rng(0)
     forms = [
         lambda name: ["The", "child", "met", name, "again", "."],
@@ -102,7 +102,7 @@ def scores(rows) -> list[np.ndarray]:
     ]
 
 
-def made(model, teacher, settings=QUICK) -> FinderModel:
+def distilled(model, teacher, settings=QUICK) -> FinderModel:
     text = sentences()
     return student_module.distill_model(
         model, teacher, text, scores(text), settings=settings, progress=SilentProgress()
@@ -113,8 +113,8 @@ def made(model, teacher, settings=QUICK) -> FinderModel:
 def student(model, teacher) -> EntityFinder:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(student_module, "_MIN_STEPS", 1)
-        taught = made(model, teacher)
-    return EntityFinder(taught.static, taught)
+        model_of_student = distilled(model, teacher)
+    return EntityFinder(model_of_student.static, model_of_student)
 
 
 def test_token_vectors_begin_as_principal_components():
@@ -155,33 +155,33 @@ def test_training_ends_nearer_to_the_teacher(teacher):
 
 
 def test_the_word_lists_of_the_teacher_are_kept(student, model):
-    taught = student.model
-    assert taught.ordinary == model.ordinary
-    assert taught.not_names == model.not_names
-    assert taught.features == Features()
-    assert taught.learned_from["teacher"]["encoder"] == "shown"
-    assert taught.learned_from["words"] == sum(map(len, sentences()))
-    assert "Distilled from a finder with the encoder `shown`" in card(taught)
+    model_of_student = student.model
+    assert model_of_student.ordinary == model.ordinary
+    assert model_of_student.not_names == model.not_names
+    assert model_of_student.features == Features()
+    assert model_of_student.learned_from["teacher"]["encoder"] == "words"
+    assert model_of_student.learned_from["words"] == sum(map(len, sentences()))
+    assert "Distilled from a finder with the encoder `words`" in card(model_of_student)
 
 
 def test_the_student_names_the_sources_of_its_teacher(student):
-    told = card(student.model)
-    assert "\nlicense: cc-by-sa-4.0\n" in told
-    assert "| Old letters | CC BY-SA 4.0 |" in told
+    text = card(student.model)
+    assert "\nlicense: cc-by-sa-4.0\n" in text
+    assert "| Old letters | CC BY-SA 4.0 |" in text
 
 
-def test_a_small_text_is_read_more_often(monkeypatch):
+def test_a_small_text_gets_more_epochs(monkeypatch):
     monkeypatch.setattr(student_module, "_MIN_STEPS", 500)
     assert student_module.with_min_steps(DistillationSettings(epochs=4), 640).epochs == 50
     assert student_module.with_min_steps(DistillationSettings(epochs=4), 64_000).epochs == 4
 
 
-def test_the_same_seed_gives_the_same_student_and_leaves_the_generator_alone(
+def test_the_same_seed_gives_the_same_student_and_the_global_generator_is_unchanged(
     teacher, model, tmp_path
 ):
     before = torch.random.get_rng_state()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        made(model, teacher, DistillationSettings(width=8, epochs=1, seed=seed)).write(
+        distilled(model, teacher, DistillationSettings(width=8, epochs=1, seed=seed)).write(
             tmp_path / name
         )
     assert torch.equal(before, torch.random.get_rng_state())
@@ -202,11 +202,11 @@ def test_a_saved_student_finds_the_same_and_needs_no_transformer(student, tmp_pa
         "print(json.dumps([[s.text, s.score] for s in found])); "
         "print('transformers' in sys.modules)"
     )
-    told = subprocess.run(
+    lines = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert json.loads(told[0]) == [[name, pytest.approx(score)] for name, score in expected]
-    assert told[1] == "False"
+    assert json.loads(lines[0]) == [[name, pytest.approx(score)] for name, score in expected]
+    assert lines[1] == "False"
 
 
 def test_a_model_that_lacks_its_encoder_is_incomplete(student, tmp_path):
@@ -216,7 +216,7 @@ def test_a_model_that_lacks_its_encoder_is_incomplete(student, tmp_path):
         EntityFinder.load(tmp_path / "fast")
 
 
-def test_a_finder_teaches_from_texts(teacher, model):
+def test_a_finder_is_distilled_from_texts(teacher, model):
     finder = EntityFinder(teacher, model)
     texts = [" ".join(words) for words in sentences(80)]
     with pytest.raises(InputError, match="list of strings"):
@@ -228,7 +228,7 @@ def test_a_finder_teaches_from_texts(teacher, model):
     assert np.corrcoef(ours, theirs)[0, 1] > 0.5
 
 
-def test_an_encoder_that_gives_no_token_vectors_cannot_teach(tiny, model):
+def test_an_encoder_without_token_vectors_cannot_be_distilled(tiny, model):
     finder = EntityFinder(tiny, model)
     with pytest.raises(InputError, match="tiny does not give the vectors of its tokens"):
         Student.new(finder.encoder, QUICK, form="thresholded")

@@ -99,7 +99,7 @@ def test_word_lists_are_saved_with_the_model(tiny, tmp_path, monkeypatch):
 
 def test_a_model_trained_with_bert_runs_in_int8(new_bert, tmp_path):
     known = {word.casefold() for words in sentences() for word in words}
-    folder = new_bert(sorted(known), width=32, layers=2, mask=True, apart=True)
+    folder = new_bert(sorted(known), width=32, layers=2, mask=True, distinct=True)
     finder = EntityFinder.fit_words(
         sentences(), encoder=str(folder), settings=EntitySettings(epochs=2)
     )
@@ -292,7 +292,7 @@ class TestBrokenFolders:
         assert "has format 99; this version reads format 1" in self.refused(folder)
 
     @pytest.mark.parametrize(
-        ("changes", "told"),
+        ("changes", "message"),
         [
             (
                 {"entity": 1},
@@ -304,10 +304,10 @@ class TestBrokenFolders:
             ({"trust": {"capital": None}}, "float"),
         ],
     )
-    def test_a_description_of_no_model(self, folder, changes, told):
+    def test_a_description_of_no_model(self, folder, changes, message):
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps({**config, **changes}))
-        assert told in self.refused(folder)
+        assert message in self.refused(folder)
 
     @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"format": 1}'])
     def test_no_description(self, folder, content):

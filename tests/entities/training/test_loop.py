@@ -86,10 +86,10 @@ def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, g
         ("continuous", "pool", 5.12928, 14.77880),
     ],
 )
-def test_without_variants_training_is_what_it_always_was(
+def test_without_variants_training_gives_the_recorded_weights(
     tiny, corpus, form, gates_at, total, squares
 ):
-    """Sums over the weights, as they were before there were variants."""
+    """The sums of the weights were recorded before there were variants."""
     weights = weights_of(
         trained(tiny, corpus, EntitySettings(**CONTRAST, form=form, gates_at=gates_at))
     )
@@ -128,8 +128,8 @@ def test_a_run_resumed_from_a_copy_of_its_state_equals_one_never_stopped(
 
 
 @pytest.mark.parametrize("stop", [1, 4, 5, 8, 13])
-def test_a_run_stopped_at_any_step_goes_on_at_that_step(tiny, corpus, tmp_path, stop):
-    """Of three epochs with five steps each; its state is written and read again."""
+def test_a_run_stopped_at_any_step_continues_at_that_step(tiny, corpus, tmp_path, stop):
+    """A run of three epochs with five steps each, resumed from a saved checkpoint."""
     settings = EntitySettings(**CONTRAST, target_rate=0.2)
     path = tmp_path / "checkpoint"
     straight = []
@@ -176,7 +176,7 @@ def test_a_state_after_all_epochs_is_not_changed(tiny, corpus):
 # What is read
 
 
-def test_every_sentence_is_read_once_an_epoch_in_batches_that_change(tiny, corpus):
+def test_every_epoch_reads_each_sentence_once_in_new_batches(tiny, corpus):
     settings = EntitySettings(**{**CONTRAST, "contrast_share": 1.0, "sentences_per_batch": 7})
     trained(tiny, corpus, settings)
     steps = steps_per_epoch(len(corpus.sentences), settings)

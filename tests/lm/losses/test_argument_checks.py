@@ -24,7 +24,7 @@ STATISTICS = {
 PATHS = LOSSES | STATISTICS
 
 
-def given(**changed):
+def valid_arguments(**changed):
     """Return valid arguments, except for those that are changed."""
     right = {
         "input": torch.ones(POSITIONS, WIDTH),
@@ -75,14 +75,14 @@ WRONG = [
 @pytest.mark.parametrize("path", PATHS)
 def test_errors_name_the_wrong_argument_and_the_rule(path, changed, error, message):
     with pytest.raises(error, match=message):
-        PATHS[path](**given(**changed))
+        PATHS[path](**valid_arguments(**changed))
 
 
 @pytest.mark.parametrize("path", STATISTICS)
 def test_shapes_are_checked_before_positions_are_split_into_tiles(path, monkeypatch):
     monkeypatch.setattr(statistics, "TILE_ELEMENTS", 1)
     with pytest.raises(ValueError, match=r"`target` must be \(7,\).*got \(3,\)"):
-        STATISTICS[path](**given(target=torch.arange(3)))
+        STATISTICS[path](**valid_arguments(target=torch.arange(3)))
 
 
 @pytest.mark.parametrize("margin", [torch.ones(()), torch.ones(7).double(), torch.ones(7).int()])
@@ -90,32 +90,32 @@ def test_shapes_are_checked_before_positions_are_split_into_tiles(path, monkeypa
 @pytest.mark.parametrize("path", PATHS)
 def test_margins_and_targets_may_have_other_dtypes(path, margin, target):
     """All logits are equal: everything survives, and the loss is ln V."""
-    found = PATHS[path](**given(margin=margin, target=target))
+    found = PATHS[path](**valid_arguments(margin=margin, target=target))
     loss = found if path in LOSSES else found.loss.mean()
     assert loss.item() == pytest.approx(math.log(VOCABULARY))
 
 
 @pytest.mark.parametrize("path", ["triton", "recorded_statistics"])
 def test_triton_kernels_refuse_float64(path):
-    arguments = given(input=torch.ones(7, 5).double())
+    arguments = valid_arguments(input=torch.ones(7, 5).double())
     with pytest.raises(TypeError, match=r"torch\.float32, got torch\.float64"):
         PATHS[path](**arguments)
 
 
-def elsewhere():
+def meta_arguments():
     """Return arguments on the meta device, whose values cannot be read."""
-    arguments = given(margin=torch.ones(POSITIONS))
+    arguments = valid_arguments(margin=torch.ones(POSITIONS))
     return {name: value.to("meta") for name, value in arguments.items()}
 
 
 def test_the_loss_does_not_wait_for_another_device_to_check_values(monkeypatch):
     rows = torch.empty(POSITIONS, device="meta")
     monkeypatch.setattr(chunked, "row_losses", lambda *_, **__: rows)
-    assert LOSSES["chunked"](**elsewhere()).device.type == "meta"
+    assert LOSSES["chunked"](**meta_arguments()).device.type == "meta"
 
 
 @pytest.mark.parametrize("path", STATISTICS)
 @pytest.mark.parametrize("margin", [1.0, torch.ones(POSITIONS, device="meta")])
 def test_statistics_check_values_on_any_device(path, margin):
     with pytest.raises(RuntimeError, match="meta"):
-        STATISTICS[path](**elsewhere() | {"margin": margin})
+        STATISTICS[path](**meta_arguments() | {"margin": margin})

@@ -306,7 +306,7 @@ def test_wrong_shapes_and_targets_are_refused(name):
 
 @EVERY
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.float32])
-def test_targets_that_are_no_indices_are_refused(name, dtype):
+def test_targets_that_are_not_indices_are_refused(name, dtype):
     """torch would use them as a mask if there are as many targets as tokens."""
     hidden, target = random_rows(VOCABULARY)
     with pytest.raises(TypeError, match=f"class indices .*, got {dtype}"):

@@ -44,7 +44,7 @@ def test_every_kind_of_margin_trains(margin):
     assert state.best_loss != other.best_loss
 
 
-def test_a_masked_model_learns_from_what_it_sees():
+def test_a_masked_model_learns_from_visible_tokens():
     ids = (5 * torch.arange(75) % VOCABULARY).repeat_interleave(
         40
     )  # a hidden token is nearly always the one beside it

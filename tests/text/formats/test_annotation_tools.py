@@ -46,7 +46,7 @@ def placed(text: str, names: list[str]) -> list[Span]:
 
 @st.composite
 def texts_with_spans(draw):
-    """Any text, with any spans that are apart."""
+    """Any text, with any spans that do not overlap."""
     text = draw(st.text(st.characters(), min_size=1))
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=8)))
     pairs = zip(cuts[::2], cuts[1::2], strict=False)

@@ -54,7 +54,7 @@ def distill(
     from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
     from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 
-    settings = DistillationSettings(**training.given())
+    settings = DistillationSettings(**training.given_options())
     with progress_bars(quiet=run.quiet) as progress:
         sentences = list(sentences_of(progress.track(documents, "text")))
         report = distill_with_report(teacher, sentences, settings=settings, progress=progress)

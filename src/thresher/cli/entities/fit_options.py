@@ -194,7 +194,7 @@ class VariantOptions(OptionGroup):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `EntitySettings` for these options."""
-        values = self.given()
+        values = self.given_options()
         if self.filter_ is not None:
             from thresher.gates.variants import FourierFilter  # noqa: PLC0415 (torch)
 
@@ -262,7 +262,7 @@ class SelectorOptions(OptionGroup):
         rates = [rate if isinstance(rate, float) else None for rate in self.target_rate or []]
         dual = {
             name: value
-            for name, value in self.given().items()
+            for name, value in self.given_options().items()
             if name in ("relation", "weight", "cap")
         }
         settings: dict[str, Any] = {}
@@ -340,4 +340,6 @@ def entity_settings(
     """Return the settings for the options that were given."""
     from thresher import EntitySettings  # noqa: PLC0415 (torch)
 
-    return EntitySettings(**training.given(), **variants.arguments(), **selectors.arguments())
+    return EntitySettings(
+        **training.given_options(), **variants.arguments(), **selectors.arguments()
+    )

@@ -31,29 +31,29 @@ def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
     source, entities = None, 0
     for document, spans in found:
         entities += len(spans)
-        with console.capture() as shown:
+        with console.capture() as captured:
             if document.source != source:
                 source = document.source
                 console.print(heading(source))
             console.print(highlight(document.text, spans, coloured=coloured))
-        yield shown.get()
-    with console.capture() as shown:
+        yield captured.get()
+    with console.capture() as captured:
         console.print(_footer(entities, coloured=coloured))
-    yield shown.get()
+    yield captured.get()
 
 
 def highlight(text: str, spans: Sequence[Span], *, coloured: bool = True) -> Text:
     """Return a text with its spans coloured by score, or in brackets if there are no colours."""
-    shown = Text()
-    done = 0
+    highlighted_text = Text()
+    end = 0
     for span in spans:
-        shown.append(safe(text[done : span.start]))
+        highlighted_text.append(safe(text[end : span.start]))
         if coloured:
-            shown.append(safe(span.text), _style(span.score))
+            highlighted_text.append(safe(span.text), _style(span.score))
         else:
-            shown.append(f"[{safe(span.text)}]")
-        done = span.end
-    return shown.append(safe(text[done:].rstrip()))
+            highlighted_text.append(f"[{safe(span.text)}]")
+        end = span.end
+    return highlighted_text.append(safe(text[end:].rstrip()))
 
 
 def heading(source: str) -> Rule:

@@ -74,20 +74,20 @@ class Find:
 
     def conll(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word, its tag, its score."""
-        for reading, spans in self._readings():
-            yield to_conll(reading.words, spans, reading.scores.tolist())
+        for sentence, spans in self._scored_sentences():
+            yield to_conll(sentence.words, spans, sentence.scores.tolist())
 
     def iob2(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word and its tag."""
-        for reading, spans in self._readings():
-            yield to_iob2(reading.words, spans)
+        for sentence, spans in self._scored_sentences():
+            yield to_iob2(sentence.words, spans)
 
-    def _readings(self) -> Iterator[tuple["ScoredSentence", list[tuple[int, int]]]]:
+    def _scored_sentences(self) -> Iterator[tuple["ScoredSentence", list[tuple[int, int]]]]:
         task = ScoreWords(self.threshold)
-        for _, read in self.finders.map(task, split_into_chunks(self.documents)):
-            for reading, found in read:
-                self.entities += len(found)
-                yield reading, found
+        for _, scored in self.finders.map(task, split_into_chunks(self.documents)):
+            for sentence, spans in scored:
+                self.entities += len(spans)
+                yield sentence, spans
 
     def write(self, output_format: str) -> Iterator[str]:
         """Yield the pieces of the output in a format."""

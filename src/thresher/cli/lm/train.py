@@ -59,11 +59,11 @@ def train(
     arguments = {
         "tokenizer": tokenizer.kind.value,
         "vocabulary": tokenizer.vocabulary,
-        "shape": Shape(causal=tokenizer.objective == Objective.CAUSAL, **shape.given()),
+        "shape": Shape(causal=tokenizer.objective == Objective.CAUSAL, **shape.given_options()),
         "output": output_layer.output_layer.value,
         "tied": not output_layer.untied,
         "settings": LanguageModelSettings(
-            decay_embeddings=not no_embedding_decay, **training.given()
+            decay_embeddings=not no_embedding_decay, **training.given_options()
         ),
         "device": chosen_device(run.device),
         "tensorboard": tensorboard,

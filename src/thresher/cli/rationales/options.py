@@ -175,7 +175,7 @@ class LossOptions(OptionGroup):
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `RationaleSettings`; a fixed weight replaces the target."""
-        values = self.given()
+        values = self.given_options()
         values.pop("likely", None)
         values.pop("unlikely", None)
         if self.sparsity is not None:
@@ -230,7 +230,7 @@ def rationale_settings(
 
     if loss.expected_rate is not None:
         require_rate("expected_rate", loss.expected_rate, gates.form or RationaleSettings.form)
-    values = loss.arguments() | gates.given()
+    values = loss.arguments() | gates.given_options()
     if classifier.mode is not None:
         values["mode"] = classifier.mode
     return RationaleSettings(head_start=not classifier.from_scratch, **values)

@@ -76,7 +76,7 @@ class Explain:
         coloured = console.color_system is not None
         source = None
         for document, found in self.explained():
-            with console.capture() as shown:
+            with console.capture() as captured:
                 if document.source != source:
                     source = document.source
                     console.print(heading(source))
@@ -84,10 +84,10 @@ class Explain:
                 console.print(Text.assemble((label, "bold"), (probability, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()
-            yield shown.get()
-        with console.capture() as shown:
+            yield captured.get()
+        with console.capture() as captured:
             console.print(Text(safe(self._footer()), "dim"))
-        yield shown.get()
+        yield captured.get()
 
     def write(self, output_format: str) -> Iterator[str]:
         """Yield the pieces of the output in a format."""

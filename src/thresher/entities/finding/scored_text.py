@@ -14,7 +14,7 @@ class ScoredSentence:
     """A sentence with a score for every word, and all its candidate spans.
 
     scores: (words,), the probability that each word belongs to an entity
-    candidates: whatever their score, from left to right
+    candidates: of any score, from left to right
     """
 
     words: Sequence[str]

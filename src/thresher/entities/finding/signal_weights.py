@@ -8,7 +8,7 @@ pseudo-labels, and the value of a signal is counted among them. It adds to the l
 
 The factor is a third because the three signals share most of their information. If the encoder was
 trained on the same text, common words are unknown and repetition is no signal: then case is the
-only one beside the gate, and its log ratio counts fully.
+only one besides the gate, and its log ratio counts fully.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Signals of words beside their gates: casing, repetition, and whether a name is possible."""
+"""Signals of words besides their gates: casing, repetition, and whether a name is possible."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass

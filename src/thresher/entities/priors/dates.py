@@ -25,15 +25,15 @@ def is_year(word: str) -> bool:
 def date_words(sentences: Sequence[Sequence[str]]) -> frozenset[str]:
     """Return the words, case-folded, a fifth of whose occurrences are next to a year."""
     count: Counter[str] = Counter()
-    beside: Counter[str] = Counter()
+    next_to_year: Counter[str] = Counter()
     for words in sentences:
         folded = [word.casefold() for word in words]
         count.update(folded)
         near = _is_near_year(words, max_distance=1)
-        beside.update(word for word, is_near in zip(folded, near, strict=True) if is_near)
+        next_to_year.update(word for word, is_near in zip(folded, near, strict=True) if is_near)
     return frozenset(
         word
-        for word, times in beside.items()
+        for word, times in next_to_year.items()
         if times >= MIN_COUNT and times >= MIN_FRACTION * count[word] and word.isalpha()
     )
 

@@ -89,5 +89,5 @@ def check_margin(margin: float | Tensor, shape: torch.Size, *, wait: bool = Fals
 
 
 def _can_check_values(values: Tensor, *, wait: bool) -> bool:
-    """Whether the values are at hand; while torch.compile traces, there are none."""
+    """Whether the values can be read without waiting; there are none under torch.compile."""
     return (wait or values.device.type == "cpu") and not torch.compiler.is_compiling()

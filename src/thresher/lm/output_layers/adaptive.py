@@ -58,6 +58,6 @@ class AdaptiveSoftmax(RankedModule):
 
 
 def default_cutoffs(width: int, vocabulary: int, *, div_value: float = 4.0) -> list[int]:
-    """Begin clusters at 5 % and at 25 % of the words, as far as their vectors have a dimension."""
+    """Begin clusters at 5 % and 25 % of the words, unless their vectors would have no width."""
     cuts = sorted({max(1, round(vocabulary * fraction)) for fraction in (0.05, 0.25)})
     return [cut for i, cut in enumerate(cuts, 1) if cut < vocabulary and width >= div_value**i]

@@ -48,7 +48,7 @@ class Tokenizer(Protocol):
         return json.dumps({"kind": self.kind, "tokens": self._json_content()}, ensure_ascii=False)
 
     def _json_content(self) -> Any:
-        """Return what `tokenizer_from_json` needs beside the kind."""
+        """Return what `tokenizer_from_json` needs besides the kind."""
         ...
 
 

@@ -84,7 +84,7 @@ class Task:
     ) -> Iterator[Batch]:
         """Yield consecutive windows with every token once; the same at every call.
 
-        limit: use only as many windows, evenly spread over the text, as have about so many tokens
+        limit: use about this many tokens, in windows spread evenly over the text
         """
         targets = len(ids) - int(self.causal)
         if targets < 1:

@@ -42,7 +42,7 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class TrainingProgress:
-    """How far a run is: steps done, mean loss since the last evaluation, speed and time left."""
+    """The progress of a run: steps, mean loss since the last evaluation, speed, time left."""
 
     step: int
     steps: int

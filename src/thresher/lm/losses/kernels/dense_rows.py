@@ -72,9 +72,9 @@ class DenseRows:
     def _logits_memory(self, gradient: Tensor) -> Tensor:
         """Return memory for logits of full rows: (full rows, columns).
 
-        The number of columns is a multiple of 64 if possible. The memory is as large as the plan
-        allows, or as what the forward pass had and is still free. If nothing is read from the
-        record, the memory of its entries is used.
+        The number of columns is a multiple of 64 if possible. Its size is the larger of what the
+        plan allows and what is left of the forward pass's memory. If the record is not used, the
+        memory of its entries is reused.
         """
         full = self.groups.full
         held = self.layer.weight, self.layer.input, self._sums, gradient

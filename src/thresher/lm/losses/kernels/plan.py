@@ -36,7 +36,7 @@ class Plan:
         return min(positions, max(1, self.logits_elements // self.columns))
 
     def width(self, rows: int, elements: int, vocabulary: int) -> int:
-        """Return the columns, in whole chunks, of which `rows` rows have about `elements`."""
+        """Return how many columns, in whole chunks, give `rows` rows about `elements` elements."""
         fitting = max(1, elements // max(1, rows) // self.columns)
         return self.columns * min(fitting, self.chunks(vocabulary))
 

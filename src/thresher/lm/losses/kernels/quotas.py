@@ -17,8 +17,8 @@ import triton.language as tl
 from torch import Tensor
 
 ROWS_PER_LIST = 128  # with one list for all rows, programs would wait for its counter
-FILLED = tl.constexpr(7 / 8)  # of a list, if rows go on as expected
-HALVINGS = tl.constexpr(12)  # of the largest count, so that a limit is found to .02 % of it
+FILLED = tl.constexpr(7 / 8)  # of a list, if counts grow as expected
+BISECTIONS = tl.constexpr(12)  # find a limit to .02 % of the largest count
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Quotas:
 
 
 def list_count(positions: int) -> int:
-    """Return the number of lists for so many rows."""
+    """Return the number of lists for this many rows."""
     return -(-positions // ROWS_PER_LIST)
 
 
@@ -82,7 +82,7 @@ def _update_quotas(
 ):  # fmt: skip
     """Update the quotas of the rows of one list.
 
-    to_come: columns that follow, as a multiple of those so far
+    to_come: the remaining columns, as a multiple of those so far
     """
     row = tl.program_id(0) + tl.arange(0, ROWS) * lists
     present = row < positions
@@ -96,9 +96,9 @@ def _update_quotas(
     spent = tl.load(used + tl.program_id(0)).to(tl.float32)
 
     high = tl.max(count, 0)
-    low = high * 0  # will be the greatest count with which rows can be recorded to the end
+    low = high * 0  # becomes the largest count of rows that can be recorded to the end
     limit = high
-    for _ in range(HALVINGS):
+    for _ in range(BISECTIONS):
         expected = spent + to_come * tl.sum(tl.where(kept & (count <= limit), count, 0.0), 0)
         fits = expected <= capacity * FILLED
         low = tl.where(fits, limit, low)
@@ -107,8 +107,8 @@ def _update_quotas(
     kept = kept & (count <= low)
 
     # A row without survivors so far may still have some: each gets a quarter of an equal part.
-    even = capacity / tl.sum(present.to(tl.float32), 0)
-    wish = tl.where(kept, count + even / 4, 0.0)
-    # A thousandth less than there is, because of rounding.
-    part = 0.999 * (capacity - spent) / (chunks * tl.maximum(tl.sum(wish, 0), 1.0))
-    tl.store(quota + row, tl.where(kept, part * wish, -1.0).to(tl.int32), mask=present)
+    equal_part = capacity / tl.sum(present.to(tl.float32), 0)
+    demand = tl.where(kept, count + equal_part / 4, 0.0)
+    # A thousandth less than the remaining capacity, because of rounding.
+    part = 0.999 * (capacity - spent) / (chunks * tl.maximum(tl.sum(demand, 0), 1.0))
+    tl.store(quota + row, tl.where(kept, part * demand, -1.0).to(tl.int32), mask=present)

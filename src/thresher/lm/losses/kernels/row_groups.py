@@ -57,7 +57,7 @@ class BackwardPass:
 
 
 def row_groups(record: Record, scale: Tensor, vocabulary: int, plan: Plan) -> RowGroups:
-    """Group the rows by their number of survivors; the host waits for the device to learn it.
+    """Group the rows by their number of survivors; the host waits until the device has it.
 
     A dense row costs 4·V·width operations, a survivor in a light row 2 reads of a vector. The
     fraction of survivors at which both take equally long is the ratio of memory bandwidth to
