@@ -309,6 +309,15 @@ class TestSources:
             "c/d/e.md",
         ]
 
+    def test_files_of_a_folder_that_are_skipped_are_reported(self, problems):
+        for name in ("c/a.txt", "c/b.pdf", "c/d/e.PDF", "c/f.html", "c/.g.html", "c/LICENSE"):
+            write(name, "x")
+        assert len(read("c", on_skipped=problems.append)) == 1
+        assert problems == [
+            "skipped 4 files of no known format in c: 2 .pdf, 1 without a suffix, 1 .html"
+        ]
+        assert len(read("c/a.txt", "c/f.html", on_skipped=pytest.fail)) == 2
+
     def test_patterns_are_expanded_in_order(self, folder):
         for name in ("c/b.txt", "c/a.txt", "c/d/e.txt"):
             write(name, name)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from thresher import atomic_files
-from thresher.errors import InputError, os_errors_as_input_errors, requires_extra
-from thresher.text.sources import FORMAT_SUFFIXES, find_sources
+from thresher.errors import InputError, WarningHandler, os_errors_as_input_errors, requires_extra
+from thresher.text.sources import FORMAT_SUFFIXES, find_sources, select_known_formats
 
 _SCHEME_END = "://"
 _PYARROW_SCHEMES = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
@@ -69,26 +69,30 @@ def list_files(folder: str) -> list[str]:
         return sorted(folder + each.removeprefix(path) for each in system.find(path))
 
 
-def find_files(sources: Iterable[str]) -> list[str]:
-    """Return the files of paths, folders, glob patterns and URLs; paths become absolute."""
+def find_files(sources: Iterable[str], *, on_skipped: WarningHandler | None = None) -> list[str]:
+    """Return the files of paths, folders, glob patterns and URLs; paths become absolute.
+
+    on_skipped: called with one line for each folder that has files of no known format
+    """
     names: list[str] = []
     for source in sources:
         if is_remote(source):
-            names += _find_remote_files(source)
+            names += _find_remote_files(source, on_skipped)
         else:
-            names += (str(Path(each).resolve()) for each in find_sources(source))
+            local = find_sources(source, on_skipped=on_skipped)
+            names += (str(Path(each).resolve()) for each in local)
     return list(dict.fromkeys(names))
 
 
-def _find_remote_files(url: str) -> list[str]:
+def _find_remote_files(url: str, on_skipped: WarningHandler | None) -> list[str]:
     url = url.rstrip("/")
     if any(wildcard in url for wildcard in _WILDCARDS):
         return _glob(url)
     if _info(url).get("type") == "file":
         return [url]
-    suffixes = tuple(suffix for each in FORMAT_SUFFIXES.values() for suffix in each)
-    files = [name for name in list_files(url) if name.removesuffix(".gz").endswith(suffixes)]
+    files = select_known_formats(list_files(url), folder=url, on_skipped=on_skipped)
     if not files:
+        suffixes = [suffix for each in FORMAT_SUFFIXES.values() for suffix in each]
         raise InputError(f"no text at {url}: looked for {', '.join(sorted(suffixes))}")
     return files
 

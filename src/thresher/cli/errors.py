@@ -34,6 +34,11 @@ def print_error(message: str) -> None:
     print("thresher:", with_flags(line, _flags.get({})), file=sys.stderr, flush=True)
 
 
+def print_note(message: str) -> None:
+    """Print a line that is no error and does not change the exit status."""
+    print_error(f"note: {message}")
+
+
 def with_flags(message: str, flags: dict[str, str]) -> str:
     """Replace each Python argument in backquotes by the flag that sets it.
 

@@ -9,7 +9,7 @@ import typer
 
 import thresher
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.cli.errors import Problems
+from thresher.cli.errors import Problems, print_note
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
@@ -132,7 +132,11 @@ class TextOptions(OptionGroup):
     def read(self, problems: Problems) -> Iterator[Document]:
         """Read the texts one after another; parts that cannot be read go to `problems`."""
         return thresher.read_texts(
-            self.sources, format=self.format_, field=self.field, on_problem=problems
+            self.sources,
+            format=self.format_,
+            field=self.field,
+            on_problem=problems,
+            on_skipped=print_note,
         )
 
 

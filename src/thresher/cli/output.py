@@ -33,10 +33,20 @@ def check_not_a_source(output: Path | None, sources: list[str]) -> None:
 
 
 def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
-    """Return the format for the output file's name; without a file, terminal or jsonl."""
-    if output is not None:
-        return by_suffix.get(output.suffix.lower(), "jsonl")
-    return "terminal" if sys.stdout.isatty() else "jsonl"
+    """Return the format that the output file's name implies; without a name, jsonl or terminal.
+
+    A name without a suffix implies jsonl; a suffix that no format has raises InputError.
+    """
+    if output is None:
+        return "terminal" if sys.stdout.isatty() else "jsonl"
+    suffix = output.suffix.lower()
+    known = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", **by_suffix}
+    if suffix not in known:
+        suffixes = ", ".join(filter(None, known))
+        raise InputError(
+            f"cannot tell the format of {output} by its name ({suffixes}); choose one with `to`"
+        )
+    return known[suffix]
 
 
 @contextmanager

@@ -49,6 +49,7 @@ def read_labelled(
     fields: Fields,
     format: str | None = None,  # noqa: A002
     on_problem: WarningHandler | None = None,
+    on_skipped: WarningHandler | None = None,
 ) -> Iterator[LabelledText]:
     """Read the texts of files, folders, patterns, and "-" for standard input.
 
@@ -56,10 +57,11 @@ def read_labelled(
         from a file's name
     on_problem: called with one line for each record that is skipped; without it the first one
         raises `InputError`. A field that no record of a file has always raises it
+    on_skipped: called with one line for each folder that has files of no known format
     """
     if format is not None:
         require_choice("format", format, RecordFormat)
-    names = find_sources(sources)
+    names = find_sources(sources, on_skipped=on_skipped)
     formats = [format or record_format_from_name(name) for name in names]
     if fields.label is not None and "lines" in formats:
         name = names[formats.index("lines")]

@@ -66,6 +66,7 @@ def read_texts(
     format: str | None = None,  # noqa: A002
     field: str = "text",
     on_problem: WarningHandler | None = None,
+    on_skipped: WarningHandler | None = None,
 ) -> Iterator[Document]:
     """Read the documents of files, folders, patterns ("corpus/*.txt") and "-" (standard input).
 
@@ -75,10 +76,12 @@ def read_texts(
     on_problem: called with one line of text for each line, record or file that is skipped; without
         it the first of them raises `InputError`. If there is no text at all, `InputError` is raised
         in any case.
+    on_skipped: called with one line for each folder that has files of no known format
     """
     if format is not None:
         require_choice("format", format, TextFormat)
-    names = find_sources(sources)  # not in the generator: a missing file is reported at once
+    # Not in the generator: a missing file is reported at once.
+    names = find_sources(sources, on_skipped=on_skipped)
     return _read_documents(names, format, field, on_problem)
 
 

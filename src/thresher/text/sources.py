@@ -3,12 +3,18 @@
 import gzip
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, cast
 
-from thresher.errors import InputError, did_you_mean, os_errors_as_input_errors
+from thresher.errors import (
+    InputError,
+    WarningHandler,
+    did_you_mean,
+    os_errors_as_input_errors,
+)
 from thresher.text.choices import RecordFormat, TextFormat
 
 STANDARD_INPUT = "-"
@@ -65,26 +71,31 @@ def display_names(names: Sequence[str]) -> str:
     return display_name(names[0]) + more
 
 
-def find_sources(sources: str | Path | Iterable[str | Path]) -> list[str]:
-    """Return the file names for names of files, folders (with subfolders), patterns or "-"."""
+def find_sources(
+    sources: str | Path | Iterable[str | Path], *, on_skipped: WarningHandler | None = None
+) -> list[str]:
+    """Return the file names for names of files, folders (with subfolders), patterns or "-".
+
+    on_skipped: called with one line for each folder that has files of no known format
+    """
     given = [sources] if isinstance(sources, str | Path) else sources
     names: list[str] = []
     for source in map(str, given):
         with os_errors_as_input_errors(f"cannot read {source[:60]!r}"):  # such as a name too long
-            names += _matching_files(source)
+            names += _matching_files(source, on_skipped)
     if not names:
         raise InputError("no files were given")
     return list(dict.fromkeys(names))
 
 
-def _matching_files(source: str) -> list[str]:
+def _matching_files(source: str, on_skipped: WarningHandler | None) -> list[str]:
     path = Path(source)
     if not source:
         raise InputError("no such file: ''")
     if source == STANDARD_INPUT:
         return [source]
     if path.is_dir():
-        return _files_in(path)
+        return _files_in(path, on_skipped)
     if path.exists():
         return [source]
     if not any(wildcard in source for wildcard in "*?["):
@@ -96,18 +107,40 @@ def _matching_files(source: str) -> list[str]:
     return names
 
 
-def _files_in(folder: Path) -> list[str]:
+def _files_in(folder: Path, on_skipped: WarningHandler | None) -> list[str]:
     """Return all files of a known format below a folder, except hidden ones."""
-    names = [
+    files = [
         str(file)
         for file in sorted(folder.rglob("*"))
-        if _suffix(file) in _TEXT_FORMATS
-        and file.is_file()
+        if file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     ]
+    names = select_known_formats(files, folder=str(folder), on_skipped=on_skipped)
     if not names:
         suffixes = ", ".join(sorted(_TEXT_FORMATS))
         raise InputError(f"no text in folder {folder}: looked for {suffixes}")
+    return names
+
+
+def select_known_formats(
+    files: Iterable[str], *, folder: str, on_skipped: WarningHandler | None
+) -> list[str]:
+    """Return those files of a folder whose names have the suffix of a known format.
+
+    on_skipped: called with one line that counts the other files by suffix, if there are any
+    """
+    names: list[str] = []
+    skipped: Counter[str] = Counter()
+    for file in files:
+        suffix = _suffix(Path(file))
+        if suffix in _TEXT_FORMATS:
+            names.append(file)
+        else:
+            skipped[suffix or "without a suffix"] += 1
+    if names and skipped and on_skipped is not None:
+        kinds = ", ".join(f"{count:,} {suffix}" for suffix, count in skipped.most_common())
+        files_skipped = "1 file" if skipped.total() == 1 else f"{skipped.total():,} files"
+        on_skipped(f"skipped {files_skipped} of no known format in {folder}: {kinds}")
     return names
 
 

@@ -94,6 +94,29 @@ def test_a_table_is_read_row_by_row_and_an_unclear_one_needs_the_flag_from(run, 
     )
 
 
+def test_skipped_files_of_a_folder_are_a_note_that_keeps_the_status(run, tmp_path, model):
+    (tmp_path / "a.txt").write_text("Magda left.", encoding="utf-8")
+    for name in ("b.pdf", "c.docx", "d.docx"):
+        (tmp_path / name).write_bytes(b"PK")
+    result = run("find", tmp_path, "--model", model)
+    assert (result.status, len(records(result.out))) == (0, 1)
+    assert result.error_line == (
+        f"note: skipped 3 files of no known format in {tmp_path}: 2 .docx, 1 .pdf"
+    )
+
+
+@pytest.mark.parametrize("name", ["found.csv", "found.json", "found.jsonl.gz"])
+def test_an_output_name_of_no_known_format_needs_the_flag_to(run, notes, model, tmp_path, name):
+    path = tmp_path / name
+    result = run("find", notes, "--model", model, "-o", path)
+    assert (result.status, result.out) == (1, "")
+    assert result.error_line.startswith(f"cannot tell the format of {path} by its name (.jsonl, ")
+    assert result.error_line.endswith("; choose one with --to")
+    assert not path.exists()
+    assert run("find", notes, "--model", model, "-o", path, "--to", "jsonl").status == 0
+    assert len(records(path.read_text(encoding="utf-8"))) == 1
+
+
 def test_folders_patterns_and_standard_input_are_read_in_order(run, tmp_path, model):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.txt").write_text("Magda left.", encoding="utf-8")

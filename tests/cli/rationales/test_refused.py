@@ -135,3 +135,14 @@ def test_a_file_of_unknown_format_needs_the_flag_from(run, tmp_path):
     result = run("rationale", "fit", tmp_path / "reviews.dat", "-o", tmp_path / "m")
     assert result.status == 1
     assert result.error_line.endswith("; choose one with --from")
+
+
+def test_an_output_name_of_no_known_format_is_refused(run, held_out, model, tmp_path):
+    path = tmp_path / "found.csv"
+    result = run("rationale", "find", held_out, "--model", model, "-o", path)
+    assert result.status == 1
+    assert result.error_line == (
+        f"cannot tell the format of {path} by its name (.jsonl, .ndjson, .html, .htm); "
+        "choose one with --to"
+    )
+    assert not path.exists()

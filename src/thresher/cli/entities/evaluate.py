@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
+from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
 from thresher.cli.options import FinderOptions, JsonRunOptions
@@ -44,7 +45,7 @@ def evaluate(
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
-    texts = GoldTexts.read(gold, format=format_)
+    texts = GoldTexts.read(gold, format=format_, on_skipped=print_note)
     finder = load_finder(finder_options.choice(run.device), quiet=run.quiet)
     threshold = finder_options.threshold
     threshold = finder.threshold if threshold is None else threshold

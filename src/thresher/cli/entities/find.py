@@ -113,12 +113,12 @@ def find(
             quiet=run.quiet,
         )
     path = None if output is None else Path(output)
+    check_not_a_source(path, texts.sources)
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
     if output_format == OutputFormat.PARQUET:
         raise InputError(f"{output_format} is only written with --engine {Engine.RAY}")
     from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
 
-    check_not_a_source(path, texts.sources)
     problems = Problems()
     documents = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded

@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.cli.errors import Problems
+from thresher.cli.errors import Problems, print_note
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
@@ -43,7 +43,8 @@ def find_in_bulk(
 
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
     # Files that this command has written itself are not read.
-    names = [name for name in find_files(texts.sources) if not name.startswith(f"{folder}/")]
+    files = find_files(texts.sources, on_skipped=print_note)
+    names = [name for name in files if not name.startswith(f"{folder}/")]
     blocks = plan_blocks(names, format=texts.format_)
     if not blocks:
         raise InputError(f"no text in {texts.sources[0]}")

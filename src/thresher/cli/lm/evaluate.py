@@ -1,7 +1,7 @@
 """thresher lm eval: evaluate a language model."""
 
 import thresher
-from thresher.cli.errors import Problems
+from thresher.cli.errors import Problems, print_note
 from thresher.cli.lm.figures import figures_as_json, figures_as_table
 from thresher.cli.lm.inputs import join_documents, load_model
 from thresher.cli.lm.options import ModelFolder, TestSources
@@ -37,7 +37,9 @@ def evaluate(
     trained = load_model(model, device=run.device)
     evaluation = trained.test
     if sources:
-        texts = thresher.read_texts(sources, format=format_, field=field, on_problem=problems)
+        texts = thresher.read_texts(
+            sources, format=format_, field=field, on_problem=problems, on_skipped=print_note
+        )
         evaluation = evaluate_text(trained, join_documents(texts))
     about = {"model": str(model), "text": sources}
     print_results(

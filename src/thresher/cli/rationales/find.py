@@ -54,6 +54,7 @@ def find(
     skipped; the exit status is then 1.
     """
     check_not_a_source(output, texts.texts)
+    output_format = to or default_format(output, _FORMAT_OF_SUFFIX)
     problems = Problems()
     documents = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
@@ -61,7 +62,7 @@ def find(
     on_terminal = output is None and sys.stdout.isatty()
     with progress_bars(quiet=run.quiet or on_terminal) as progress, open_output(output) as write:
         explain = Explain(finder, progress.track(documents, "finding"), threshold)
-        for piece in explain.write(to or default_format(output, _FORMAT_OF_SUFFIX)):
+        for piece in explain.write(output_format):
             write(piece)
     if output is not None:
         print_remark(f"{explain.texts:,} texts in {output}", quiet=run.quiet)

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from thresher.cli.errors import Problems
+from thresher.cli.errors import Problems, print_note
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.options import TRAINING, Form, GatesAt, Seed
 from thresher.errors import InputError
@@ -79,7 +79,13 @@ class LabelledTextOptions(OptionGroup):
         label, gold: the fields with labels and gold rationales; None to ignore them
         """
         fields = Fields(text=self.text_field, label=label, gold=gold)
-        return read_labelled(self.texts, fields=fields, format=self.format_, on_problem=problems)
+        return read_labelled(
+            self.texts,
+            fields=fields,
+            format=self.format_,
+            on_problem=problems,
+            on_skipped=print_note,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

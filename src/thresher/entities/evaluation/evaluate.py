@@ -7,7 +7,7 @@ from typing import Any
 from thresher.entities.evaluation import metrics
 from thresher.entities.evaluation.metrics import Calibration, Counts
 from thresher.entities.finding.text_finder import TextFinder
-from thresher.errors import InputError
+from thresher.errors import InputError, WarningHandler
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.annotation_tools import read_annotated
 from thresher.text.formats.conll import read_conll
@@ -21,12 +21,19 @@ class GoldTexts:
     texts: Sequence[Sequence[TaggedSentence]]
 
     @classmethod
-    def read(cls, sources: Iterable[str], *, format: str = "conll") -> "GoldTexts":  # noqa: A002
+    def read(
+        cls,
+        sources: Iterable[str],
+        *,
+        format: str = "conll",  # noqa: A002
+        on_skipped: WarningHandler | None = None,
+    ) -> "GoldTexts":
         """Read files; a record that cannot be read is an error, since skipping it changes results.
 
         format: conll, prodigy, doccano or label-studio
+        on_skipped: called with one line for each folder that has files of no known format
         """
-        names = find_sources(sources)
+        names = find_sources(sources, on_skipped=on_skipped)
         if format == "conll":
             texts = [list(read_conll(name)) for name in names]
         else:
