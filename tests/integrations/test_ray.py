@@ -1,4 +1,4 @@
-"""Bulk finding through Ray: the rows of one finder, each once, even if a worker is killed."""
+"""Processing with Ray: the same rows as one finder, each once, even if a worker is killed."""
 
 import gc
 import json
@@ -9,11 +9,11 @@ import psutil
 import pytest
 import torch
 
-from thresher.bulk import blocks as plan
-from thresher.bulk.blocks import planned
-from thresher.bulk.filesystems import names_under, read_whole
+from thresher.bulk import blocks as block_planning
+from thresher.bulk.blocks import plan_blocks
+from thresher.bulk.filesystems import list_files, read_file
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.bulk.memory import FreedMemory
+from thresher.bulk.memory import MemoryTrimmer
 from thresher.bulk.run import BulkRun
 from thresher.cli import main
 from thresher.integrations import ray as engine
@@ -32,7 +32,7 @@ def ray_started():
 
 @pytest.fixture
 def records(tmp_path, monkeypatch):
-    monkeypatch.setattr(plan, "BYTES", 8000)
+    monkeypatch.setattr(block_planning, "MAX_BLOCK_BYTES", 8000)
     path = tmp_path / "in" / "records.jsonl"
     path.parent.mkdir()
     lines = [json.dumps({"id": i, "text": f"Letter {i} was sent to Oslo."}) for i in range(ROWS)]
@@ -42,12 +42,12 @@ def records(tmp_path, monkeypatch):
 
 
 def rows_in(folder: Path) -> list[dict]:
-    parts = [name for name in names_under(str(folder)) if "/part-" in name]
-    return [json.loads(line) for name in parts for line in read_whole(name).splitlines()]
+    parts = [name for name in list_files(str(folder)) if "/part-" in name]
+    return [json.loads(line) for name in parts for line in read_file(name).splitlines()]
 
 
 def actors() -> list[psutil.Process]:
-    """Return the actors of this process, not of other runs on the machine."""
+    """The actors started by this process, not by another run on the same machine."""
     started_here = psutil.Process().children(recursive=True)
     return [each for each in started_here if "MapWorker" in "".join(each.cmdline())]
 
@@ -65,30 +65,30 @@ def test_the_command_finds_the_same_and_reports_the_bad_row(records, small, tmp_
         assert [s["text"] for s in each["spans"]] == [s.text for s in finder.find(each["text"])]
     manifest = json.loads((out / "manifest.json").read_bytes())
     assert (manifest["rows"], manifest["bad"]) == (ROWS - 1, 1)
-    assert len(manifest["parts"]) == len(planned([str(records)])) >= 20
+    assert len(manifest["parts"]) == len(plan_blocks([str(records)])) >= 20
     assert main([*command, "--device", "cpu", "--quiet"]) == 0  # there is nothing left to do
 
 
 def test_output_inside_the_source_folder_is_not_read_again(records, small, tmp_path, monkeypatch):
     records.write_text('{"text": "A letter to Oslo."}', encoding="utf-8")
-    monkeypatch.setattr(engine, "find_in_blocks", one_after_the_other)
+    monkeypatch.setattr(engine, "find_in_blocks", process_in_order)
     command = ["find", str(records.parent), "--engine", "ray", "--model", str(small)]
     command += ["-o", str(records.parent / "out")]
     assert [main(command), main(command)] == [0, 0]
     assert len(rows_in(records.parent / "out")) == 1
 
 
-def one_after_the_other(run, blocks, *, workers):
-    finder = run.model.load()
-    return [run.do(finder, block) for block in blocks]
+def process_in_order(run, blocks, *, workers):
+    finder = run.finder_choice.load()
+    return [run.process(finder, block) for block in blocks]
 
 
-def test_actors_get_the_absolute_path_of_the_model(records, small, monkeypatch):
+def test_a_relative_model_folder_is_made_absolute_for_other_processes(records, small, monkeypatch):
     folders = []
 
     def note(run, blocks, *, workers):
-        folders.append(run.model.folder)
-        return one_after_the_other(run, blocks, workers=workers)
+        folders.append(run.finder_choice.folder)
+        return process_in_order(run, blocks, workers=workers)
 
     monkeypatch.setattr(engine, "find_in_blocks", note)
     monkeypatch.chdir(small.parent)
@@ -99,40 +99,40 @@ def test_actors_get_the_absolute_path_of_the_model(records, small, monkeypatch):
 
 @pytest.fixture
 def actor(small, tmp_path):
-    """Run Ray's actor in this process, and undo its changes to the process."""
+    """An actor in this process; afterwards the settings it changes are restored."""
     threads, objects = torch.get_num_threads(), gc.get_threshold()
     yield engine.BlockFinder(BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu")))
     torch.set_num_threads(threads)
     gc.set_threshold(*objects)
 
 
-def test_an_actor_returns_memory_after_every_block(actor, records, monkeypatch):
+def test_an_actor_trims_memory_after_every_block(actor, records, monkeypatch):
     times = []
-    monkeypatch.setattr(FreedMemory, "give_back", lambda _: times.append(1))
-    batch = {"block": [json.dumps(asdict(each)) for each in planned([str(records)])[:3]]}
-    done = [json.loads(each) for each in actor(batch)["done"]]
+    monkeypatch.setattr(MemoryTrimmer, "trim", lambda _: times.append(1))
+    batch = {"block": [json.dumps(asdict(each)) for each in plan_blocks([str(records)])[:3]]}
+    done = [json.loads(each) for each in actor(batch)["result"]]
     assert [each["block"] for each in done] == [0, 1, 2]
     assert len(times) == 3
     assert gc.get_threshold()[0] == 100_000
 
 
-def test_a_model_that_an_actor_cannot_load_is_one_line(records, small, tmp_path, capfd):
+def test_a_model_that_an_actor_cannot_load_is_reported_in_one_line(records, small, tmp_path, capfd):
     command = ["find", str(records), "--engine", "ray", "-o", str(tmp_path / "out")]
     assert main([*command, "--model", str(small), "--device", "gpu"]) == 1
     [line] = capfd.readouterr().err.splitlines()
-    assert line.startswith("thresher: in a worker: RuntimeError: Expected one of cpu, cuda")
+    assert line.startswith("thresher: a worker failed: RuntimeError: Expected one of cpu, cuda")
 
 
-def test_every_row_is_processed_once_although_workers_are_killed(records, small, tmp_path):
+def test_every_row_is_written_once_although_workers_are_killed(records, small, tmp_path):
     long = tmp_path / "long.jsonl"
     long.write_text(json.dumps({"id": -1, "text": "A letter to Oslo. " * 30_000}), encoding="utf-8")
-    blocks = [replace(each, end=long.stat().st_size) for each in planned([str(long)])[:1]]
-    blocks += [replace(each, number=each.number + 1) for each in planned([str(records)])]
+    blocks = [replace(each, end=long.stat().st_size) for each in plan_blocks([str(long)])[:1]]
+    blocks += [replace(each, number=each.number + 1) for each in plan_blocks([str(records)])]
     run = BulkRun(str(tmp_path / "out"), FinderChoice(small, "cpu"))
     done = []
-    for each in engine.find_in_blocks(run, run.begin(blocks), workers=2):
+    for each in engine.find_in_blocks(run, run.start(blocks), workers=2):
         if not done:
-            assert run.begin(blocks)[0].number == 0  # someone is still at the long one
+            assert run.start(blocks)[0].number == 0  # the long block is still in progress
             for actor in actors():
                 actor.kill()
         done.append(each.block)
@@ -140,7 +140,7 @@ def test_every_row_is_processed_once_although_workers_are_killed(records, small,
     assert sorted(each["id"] for each in rows_in(run.folder)) == [
         i for i in range(-1, ROWS) if i != 1234
     ]
-    assert run.begin(blocks) == []
+    assert run.start(blocks) == []
 
 
 @pytest.mark.parametrize(
