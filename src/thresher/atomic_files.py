@@ -1,15 +1,33 @@
-"""Write files and folders atomically: readers see the old content or the complete new content."""
+"""Write files and folders atomically: readers see the old content or the complete new content.
+
+New content is written under a temporary name beside its target, `.NAME.tmp-RANDOM`, which is
+created exclusively and never through a symbolic link. Its writer holds a lock on it. A killed
+process loses its locks, so the next process that writes the same target removes the temporary
+names that nobody has locked; other files are never removed.
+"""
 
 import contextlib
-import json
+import ctypes
+import errno
 import os
+import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
 from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.untrusted_files import read_json
+
+try:
+    import fcntl
+except ImportError:  # Windows; leftovers of killed processes stay there
+    fcntl = None  # type: ignore[assignment]
+
+_TEMPORARY, _REPLACED = "tmp", "old"  # being written; a folder that is being replaced
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 @contextlib.contextmanager
@@ -18,16 +36,17 @@ def open_atomic(path: Path) -> Iterator[IO[bytes]]:
 
     After an exception the temporary file is removed and `path` is unchanged.
     """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _remove_leftovers(path, _TEMPORARY)
+    handle, temporary = _new_locked_file(path)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -47,15 +66,13 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         raise InputError(f"{path} exists and is not a model; choose another folder")
     with os_errors_as_input_errors(f"cannot write {path}"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        try:
+        _remove_leftovers(path, _TEMPORARY)
+        with _new_locked_folder(path) as temporary:
             for name, content in files.items():
                 write_file(temporary / name, content)
             temporary.chmod(0o777 & ~_umask())
             _replace_folder(temporary, path)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        _remove_leftovers(path, _REPLACED)  # the only copy of a model, until now
 
 
 def is_replaceable(path: Path) -> bool:
@@ -68,8 +85,8 @@ def is_replaceable(path: Path) -> bool:
 def _is_model(path: Path) -> bool:
     """Return True if the folder has a config.json with the digests that every model has."""
     try:
-        config = json.loads((path / "config.json").read_bytes())
-    except (OSError, ValueError):
+        config = read_json(path / "config.json")
+    except InputError:
         return False
     return isinstance(config, dict) and "sha256" in config
 
@@ -78,16 +95,116 @@ def _replace_folder(new: Path, path: Path) -> None:
     """Move `new` to `path`; the old folder is deleted only after the new one is in place."""
     if not path.exists():
         new.replace(path)
-        return
-    old = path.with_name(f".{path.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
+    elif exchange(new, path):
+        shutil.rmtree(new, ignore_errors=True)
+    else:
+        _replace_in_two_steps(new, path)
+
+
+def exchange(first: Path, second: Path) -> bool:
+    """Exchange two names in one step; return False if the system or the disk cannot do that.
+
+    `os` has no function for this system call of Linux.
+    """
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    names = (os.fsencode(first), os.fsencode(second))
+    if rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.EPERM):
+        return False
+    raise OSError(number, os.strerror(number), str(second))
+
+
+def _replace_in_two_steps(new: Path, path: Path) -> None:
+    """Replace a folder without `exchange`; a crash in between leaves it under a temporary name."""
+    folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path, _REPLACED)))
+    old = folder / path.name
     path.replace(old)
     try:
         new.replace(path)
     except OSError:
         old.replace(path)
+        folder.rmdir()
         raise
-    shutil.rmtree(old, ignore_errors=True)
+
+
+def _prefix(path: Path, purpose: str) -> str:
+    return f".{path.name}.{purpose}-"
+
+
+def _new_locked_file(path: Path) -> tuple[int, Path]:
+    """Create a temporary file for a target; return its descriptor and its name."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path, _TEMPORARY))
+        _lock(handle)
+        if Path(name).exists():  # another process may have removed it before it was locked
+            return handle, Path(name)
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _new_locked_folder(path: Path) -> Iterator[Path]:
+    """Create a temporary folder for a target; remove it after an exception."""
+    while True:
+        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=_prefix(path, _TEMPORARY)))
+        if fcntl is None:
+            handle = None
+            break
+        try:
+            handle = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        _lock(handle)
+        if folder.exists():
+            break
+        os.close(handle)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    """Lock an open file until it is closed; some network file systems have no locks."""
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _remove_leftovers(path: Path, purpose: str) -> None:
+    """Remove what killed processes left beside a target: unlocked temporary names of this user."""
+    if fcntl is None:
+        return
+    pattern = re.compile(re.escape(_prefix(path, purpose)) + r"[a-z0-9_]{8}")
+    with contextlib.suppress(OSError):
+        for each in list(path.parent.iterdir()):
+            if pattern.fullmatch(each.name):
+                _remove_if_unlocked(each)
+
+
+def _remove_if_unlocked(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        status = path.lstat()
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if status.st_uid != os.geteuid() or not (is_folder or stat.S_ISREG(status.st_mode)):
+            return
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError if it is in use
+            if is_folder:
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
+        finally:
+            os.close(handle)
 
 
 def _umask() -> int:

@@ -7,6 +7,7 @@ model card (README.md).
 import contextlib
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from typing import Any
 from safetensors import SafetensorError
 
 from thresher.atomic_files import write_folder
-from thresher.errors import InputError, did_you_mean, os_errors_as_input_errors
+from thresher.errors import InputError, did_you_mean
+from thresher.untrusted_files import memory_bytes, read_json, read_regular
 
 CONFIG, CARD = "config.json", "README.md"
 
@@ -29,6 +31,7 @@ class ModelKind:
     files: names of the files besides config.json and the model card
     made_by: the command that makes such a model, for error messages
     optional: names of files that only some models of this kind have
+    max_weights: the maximum size of a safetensors file in bytes; it must also fit into the memory
     """
 
     name: str
@@ -36,6 +39,7 @@ class ModelKind:
     files: tuple[str, ...]
     made_by: str
     optional: tuple[str, ...] = ()
+    max_weights: int = sys.maxsize
 
     def write(
         self, folder: Path, config: Mapping[str, Any], files: Mapping[str, bytes], *, card: str
@@ -58,13 +62,20 @@ class ModelKind:
             present = [name for name in self.optional if name in config["sha256"]]
         files = {}
         for name in (*self.files, *present):
-            with os_errors_as_input_errors(f"the model {folder} is incomplete: cannot read {name}"):
-                files[name] = (folder / name).read_bytes()
+            files[name] = self._read_file(folder, name)
         with config_errors_as_input_errors(folder):
             for name, content in files.items():
                 if _sha256(content) != config["sha256"][name]:
                     raise InputError(f"{folder / name} was changed after the model was saved")
         return config, files
+
+    def _read_file(self, folder: Path, name: str) -> bytes:
+        path = folder / name
+        if not path.exists():
+            raise InputError(f"the model {folder} is incomplete: cannot read {name}")
+        if path.suffix == ".safetensors":
+            return read_regular(path, max_bytes=min(self.max_weights, memory_bytes()))
+        return read_regular(path)
 
     def _read_config(self, folder: Path) -> dict[str, Any]:
         path = folder / CONFIG
@@ -72,12 +83,9 @@ class ModelKind:
             models = folder.parent.glob(f"*/{CONFIG}")
             hint = did_you_mean(folder.name, (file.parent.name for file in models))
             raise InputError(f"there is no model folder {folder}{hint}")
-        try:
-            config = json.loads(path.read_bytes())
-        except OSError as error:
-            raise InputError(f"{folder} is not a model: it has no {CONFIG}") from error
-        except ValueError as error:
-            raise InputError(f"{path} is not valid JSON: {error}") from error
+        if not path.exists():
+            raise InputError(f"{folder} is not a model: it has no {CONFIG}")
+        config = read_json(path)
         if not isinstance(config, dict) or config.get("kind", self.name) != self.name:
             article = "an" if self.name[0] in "aeiou" else "a"
             raise InputError(f"{folder} is not {article} {self.name}; {self.made_by} makes one")
@@ -92,15 +100,18 @@ class ModelKind:
 def read_model_kind(folder: Path) -> str | None:
     """Return the name of the `ModelKind` in a folder's config.json, or None if there is none."""
     try:
-        config = json.loads((folder / CONFIG).read_bytes())
-    except (OSError, ValueError):
+        config = read_json(folder / CONFIG)
+    except InputError:
         return None
     kind = config.get("kind") if isinstance(config, dict) else None
     return kind if isinstance(kind, str) else None
 
 
 # Raised when a tensor or value in the config has an unexpected name, type or size.
-_CONFIG_ERRORS = (AttributeError, KeyError, TypeError, ValueError, RuntimeError, SafetensorError)
+_CONFIG_ERRORS = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, SafetensorError),
+    *(TypeError, ValueError),
+)
 
 
 @contextlib.contextmanager
@@ -108,8 +119,12 @@ def config_errors_as_input_errors(folder: Path) -> Iterator[None]:
     """Turn errors while a model is built from its files into an InputError of one line."""
     try:
         yield
-    except InputError:
-        raise
+    except InputError as error:
+        if str(folder) in str(error):
+            raise
+        # The names in backquotes are keys of the config, not options of a command.
+        message = str(error).replace("`", "")
+        raise InputError(f"cannot load the model {folder}: {message}") from error
     except _CONFIG_ERRORS as error:
         reason = " ".join(str(error).splitlines()) or type(error).__name__
         raise InputError(f"{folder / CONFIG} does not describe a model: {reason}") from error

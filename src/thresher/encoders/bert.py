@@ -15,6 +15,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thresher.errors import InputError
+from thresher.tensor_files import require_finite
+from thresher.validation import require_number
+
 Weights = Mapping[str, Tensor]  # with the names that `transformers` uses
 
 _QKV = ("query", "key", "value")
@@ -32,6 +36,44 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
     )
 
 
+def _check_shapes(weights: Weights, *, layers: int, heads: int) -> None:
+    """Raise InputError unless all shapes fit the width of the word embeddings.
+
+    Shapes that do not fit could still be added to one another, and the sum of a row and a column
+    can be much larger than both.
+    """
+    width = weights["embeddings.word_embeddings.weight"].shape[-1]
+    if not (isinstance(heads, int) and heads >= 1 and width % heads == 0):
+        raise InputError(f"the width {width} is not a multiple of the {heads} attention heads")
+    if not (isinstance(layers, int) and 1 <= layers <= len(weights)):
+        raise InputError(f"the number of layers is {layers}, but there are {len(weights)} weights")
+    first = "encoder.layer.0.intermediate.dense.weight"
+    inner = len(weights[first]) if first in weights else width
+    for name, value in weights.items():
+        if name.startswith(("embeddings.", "encoder.layer.")):
+            needed = _needed_shape(name, len(value) if value.dim() else 0, width, inner)
+            if needed is not None and tuple(value.shape) != needed:
+                shapes = f"{tuple(value.shape)}, but must have {needed}"
+                raise InputError(f"{name} has the shape {shapes}")
+
+
+def _needed_shape(name: str, rows: int, width: int, inner: int) -> tuple[int, ...] | None:
+    """Return the shape of a weight, None if it is not used.
+
+    rows: its number of rows, which only embeddings may choose
+    """
+    parameter = name.rpartition(".")[2]
+    if name.endswith("embeddings.weight"):
+        return (rows, width)
+    if parameter not in ("weight", "bias"):
+        return None
+    if "LayerNorm" in name or parameter == "bias":
+        return (inner if ".intermediate." in name else width,)
+    if ".intermediate." in name:
+        return (inner, width)
+    return (width, width) if ".attention." in name else (width, inner)
+
+
 class Bert(nn.Module):
     """Equal to a `BertModel` of `transformers`, frozen, in float32.
 
@@ -42,7 +84,10 @@ class Bert(nn.Module):
     def __init__(self, config: Mapping[str, Any], weights: Weights) -> None:
         super().__init__()
         own = {_current_name(name): value.float() for name, value in weights.items()}
+        require_finite(own, "the weights")
         heads, epsilon = config["num_attention_heads"], config.get("layer_norm_eps", 1e-12)
+        _check_shapes(own, layers=config["num_hidden_layers"], heads=heads)
+        require_number("layer_norm_eps", epsilon, at_least=0, below=1)
         self.embeddings = BertEmbeddings(with_prefix(own, "embeddings."), epsilon=epsilon)
         self.layers = nn.ModuleList(
             BertLayer(with_prefix(own, f"encoder.layer.{number}."), heads=heads, epsilon=epsilon)

@@ -114,6 +114,8 @@ class LanguageModelEncoder:
 
 def _word_tokenizer(trained: TrainedLanguageModel, name: str) -> WordPairTokenizer:
     if isinstance(trained.tokenizer, WordPairTokenizer):
+        if not trained.tokenizer.has_line_end:
+            raise InputError(f"the tokenizer of {name} has no token for the end of a line")
         return trained.tokenizer
     raise InputError(
         f"{name} has the tokens {trained.tokenizer.kind}; an encoder of words needs a language "

@@ -4,18 +4,25 @@ Plain BERT is read by this package, anything else by `transformers`, which takes
 and is therefore optional.
 """
 
-import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from thresher.encoders.bert import Bert, is_plain_bert
+from thresher.encoders.folder_checks import (
+    check_declared_size,
+    check_encoder_folder,
+    weight_shapes,
+)
 from thresher.errors import InputError, requires_extra
+from thresher.lm.tokens.tokenizer_checks import require_ids_below
+from thresher.tensor_files import load_tensors_file, require_finite
+from thresher.untrusted_files import read_regular
 
 CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
 
@@ -62,7 +69,11 @@ def read_pretrained(
     if not (folder / CONFIG).is_file():
         raise InputError(f"cannot load the encoder {str(folder)!r}: the folder has no {CONFIG}")
     try:
-        tokenizer, model = _read_plain_bert(folder) or _read_with_transformers(folder)
+        config = check_encoder_folder(folder)
+        tokenizer, model = _read_plain_bert(folder, config) or _read_with_transformers(
+            folder, config
+        )
+        require_ids_below(len(model.word_embeddings), tokenizer)
     except Exception as error:  # damaged files raise errors of many types
         raise InputError(f"cannot load the encoder {str(folder)!r}: {_reason(error)}") from error
     tokenizer.no_truncation()
@@ -70,23 +81,31 @@ def read_pretrained(
     return tokenizer, model.to(device).eval().requires_grad_(False)
 
 
-def _read_plain_bert(folder: Path) -> tuple[Tokenizer, Any] | None:
+def _read_plain_bert(folder: Path, config: dict[str, Any]) -> tuple[Tokenizer, Any] | None:
     """Return None if it is not a plain BERT, or not saved in the current file formats."""
-    config = json.loads((folder / CONFIG).read_bytes())
     tokenizer, weights = folder / TOKENIZER, folder / WEIGHTS
     if not (is_plain_bert(config) and tokenizer.is_file() and weights.is_file()):
         return None
-    return Tokenizer.from_file(str(tokenizer)), Bert(config, load_file(weights))
+    content = read_regular(tokenizer).decode()
+    return Tokenizer.from_str(content), Bert(config, load_tensors_file(weights))
 
 
-def _read_with_transformers(folder: Path) -> tuple[Tokenizer, Any]:
+def _read_with_transformers(folder: Path, config: dict[str, Any]) -> tuple[Tokenizer, Any]:
+    shapes = weight_shapes(folder)
+    check_declared_size(config, len(shapes))
     with requires_extra("transformers", "models other than plain BERT need transformers"):
         from thresher.encoders import transformers_model  # noqa: PLC0415 (an extra)
 
-    tokenizer, model = transformers_model.read_model(str(folder))
+    if (folder / TOKENIZER).exists():  # very large ids make the library use very much memory
+        rows = max((shape[0] for shape in shapes.values() if shape), default=0)
+        content = read_regular(folder / TOKENIZER).decode()
+        require_ids_below(rows, Tokenizer.from_str(content))
+    elements = sum(map(math.prod, shapes.values()))
+    tokenizer, model = transformers_model.read_model(str(folder), saved_elements=elements)
     config = model.config.to_dict()
     if is_plain_bert(config):
         return tokenizer, Bert(config, model.state_dict())
+    require_finite(model.state_dict(), str(folder))
     return tokenizer, transformers_model.TransformersModel(model)
 
 

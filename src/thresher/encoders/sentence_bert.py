@@ -56,7 +56,11 @@ class SentenceBert:
         self._embeddings = self._model.word_embeddings
         self._closed = self._closed_embedding()
         self._start, self._end = _special_tokens(self._tokenizer)
+        if max((*self._start, *self._end), default=0) >= len(self._embeddings):
+            raise InputError(f"the special tokens of {self._name} have no embeddings")
         self._max_tokens = min(MAX_TOKENS, self._model.max_positions or MAX_TOKENS)
+        if self._max_tokens // 4 >= self._max_tokens - len(self._start) - len(self._end):
+            raise InputError(f"{self._name} has only {self._max_tokens} positions for tokens")
 
     @property
     def name(self) -> str:
@@ -185,5 +189,8 @@ def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """Return the ids that a tokenizer adds before and after a sentence."""
     plain = tokenizer.encode("a", add_special_tokens=False).ids
     ids = tokenizer.encode("a").ids
-    start = next(i for i in range(len(ids)) if ids[i : i + len(plain)] == plain)
+    starts = (i for i in range(len(ids)) if ids[i : i + len(plain)] == plain)
+    start = next(starts, None)
+    if start is None:
+        raise InputError("the tokenizer changes the tokens of a text when it adds special tokens")
     return ids[:start], ids[start + len(plain) :]

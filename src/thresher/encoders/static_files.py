@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import save
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from thresher.encoders.static_encoder import StaticEncoder
+from thresher.lm.tokens.tokenizer_checks import require_ids_below
+from thresher.tensor_files import build_module, load_tensors
 
 WEIGHTS, TOKENIZER = "encoder.safetensors", "tokenizer.json"
 FILES = (WEIGHTS, TOKENIZER)
@@ -26,16 +28,21 @@ def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
 
 def from_files(files: Mapping[str, bytes]) -> StaticEncoder:
     """Load an encoder; its number of layers and its reach follow from the weights."""
-    weights = load(files[WEIGHTS])
-    vectors = weights.pop("vectors").float() * weights.pop("scales")[:, None]
+    weights = load_tensors(files[WEIGHTS], WEIGHTS)
+    integers, scales = weights.pop("vectors"), weights.pop("scales")
+    if integers.dim() != 2 or scales.shape != integers.shape[:1]:
+        raise ValueError(f"vectors of shape {list(integers.shape)} need one scale per row")
+    vectors = integers.float() * scales[:, None]
     tokenizer = _tokenizer(files[TOKENIZER])
-    if len(vectors) < tokenizer.get_vocab_size():
-        raise ValueError(f"{tokenizer.get_vocab_size()} tokens, but {len(vectors)} vectors")
+    require_ids_below(len(vectors), tokenizer)
     width, inputs = weights["mixing.0.weight"].shape
     layers = sum(name.startswith("mixing.") and name.endswith(".weight") for name in weights)
-    encoder = StaticEncoder(tokenizer, vectors, layers=layers, reach=(inputs // width - 1) // 2)
-    state = {name: value.float() for name, value in weights.items()}
-    encoder.load_state_dict({**state, "vectors": vectors})
+    reach = (inputs // width - 1) // 2
+
+    def build() -> StaticEncoder:
+        return StaticEncoder(tokenizer, torch.empty(vectors.shape), layers=layers, reach=reach)
+
+    encoder = build_module(build, {**weights, "vectors": vectors})
     return encoder.eval().requires_grad_(False)
 
 
@@ -46,9 +53,12 @@ def as_saved(encoder: StaticEncoder) -> StaticEncoder:
 
 def _tokenizer(content: bytes) -> Tokenizer:
     try:
-        return Tokenizer.from_str(content.decode())
+        tokenizer = Tokenizer.from_str(content.decode())
     except Exception as error:  # the library raises no specific type
         raise ValueError(f"{TOKENIZER} contains no tokenizer: {error}") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()  # a saved length of padding could be arbitrarily large
+    return tokenizer
 
 
 def to_int8(vectors: Tensor) -> tuple[Tensor, Tensor]:

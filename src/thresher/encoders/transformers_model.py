@@ -8,20 +8,41 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoConfig, AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from thresher.errors import InputError
 
+# A model may have weights that were not saved, such as a pooler; they are initialized at random.
+_MAX_UNSAVED_ELEMENTS = 1 << 24
 
-def read_model(folder: str) -> tuple[Tokenizer, Any]:
-    """Read the tokenizer and the model of a folder."""
+
+def read_model(folder: str, *, saved_elements: int) -> tuple[Tokenizer, Any]:
+    """Read the tokenizer and the model of a folder; code in the folder is never run.
+
+    saved_elements: the number of elements of all saved tensors; a config that declares a much
+        larger model raises InputError, before memory is allocated for it
+    """
     with _no_progress_bar():
-        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True)
-        model = AutoModel.from_pretrained(folder, use_safetensors=True).float()
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        _check_declared_elements(config, saved_elements)
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
+        model = AutoModel.from_pretrained(
+            folder, use_safetensors=True, trust_remote_code=False
+        ).float()
     if not tokenizer.is_fast:
         raise InputError("it has no fast tokenizer, which is needed to tokenize single words")
     return Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), model
+
+
+def _check_declared_elements(config: Any, saved: int) -> None:
+    with torch.device("meta"):
+        build: Any = AutoModel.from_config
+        model = build(config, trust_remote_code=False)
+    tensors = [*model.parameters(), *model.buffers()]
+    declared = sum(each.numel() for each in tensors)
+    if declared > 2 * saved + _MAX_UNSAVED_ELEMENTS:
+        raise InputError(f"the config declares {declared:,} weights, but {saved:,} are saved")
 
 
 class TransformersModel(nn.Module):
@@ -92,7 +113,7 @@ def with_eager_attention(model: Any, layers: int) -> Any:
     config.num_hidden_layers = layers
     with torch.random.fork_rng(devices=[]):  # the random initial weights are not used
         build: Any = AutoModel.from_config
-        eager = build(config, attn_implementation="eager")
+        eager = build(config, attn_implementation="eager", trust_remote_code=False)
     missing, _ = eager.load_state_dict(model.state_dict(), strict=False, assign=True)
     if missing:
         raise InputError(

@@ -1,12 +1,13 @@
 """The model of an entity finder, and how it is saved in a folder."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from thresher.encoders import static_files
@@ -17,9 +18,13 @@ from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.model_card import card
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
-from thresher.gates.features import Features
+from thresher.gates.choices import GateUnit
+from thresher.gates.features import MEAN_ATTENTION, Features
 from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.tensor_files import build_module, load_tensors, require_finite
+from thresher.untrusted_files import split_lines
+from thresher.validation import require, require_choice, require_number
 
 _WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 KIND = ModelKind(
@@ -28,6 +33,7 @@ KIND = ModelKind(
     files=(_WEIGHTS, _WORDS),
     made_by="thresher fit",
     optional=(*static_files.FILES, _RANGES),
+    max_weights=4 << 30,
 )
 
 
@@ -135,10 +141,11 @@ class FinderModel:
         """Load a model from a folder; raise InputError if files are missing, changed or invalid."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
+            _check_config(config)
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],
-                selectors=_read_selectors(load(files[_WEIGHTS]), config),
+                selectors=_read_selectors(load_tensors(files[_WEIGHTS], _WEIGHTS), config),
                 features=Features(**config.get("features", {})),
                 entity=config.get("entity", 0),
                 ordinary=_ordinary(files[_WORDS]) if config.get("repetition", True) else None,
@@ -146,12 +153,37 @@ class FinderModel:
                 dates=None if config.get("dates") is None else frozenset(config["dates"]),
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
-                ranges=load(files[_RANGES]) if _RANGES in files else {},
+                ranges=_read_ranges(files[_RANGES]) if _RANGES in files else {},
             )
 
 
+def _check_config(config: Mapping[str, Any]) -> None:
+    """Check the types of values that are used only after the model has been read."""
+    require(type(config["encoder"]) is str, "encoder", repr(config["encoder"]), "a name")
+    require(type(config["layer"]) is int, "layer", repr(config["layer"]), "a whole number")
+    require(type(config.get("entity", 0)) is int, "entity", config.get("entity"), "a whole number")
+    for name in ("not_names", "dates"):
+        words = config.get(name) or []
+        valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        require(valid, name, type(words).__name__, "a list of words")
+    features = Features(**config.get("features", {}))
+    require_choice("unit", features.unit, GateUnit)
+    valid = features.attention in (None, MEAN_ATTENTION) or type(features.attention) is int
+    require(valid, "attention", repr(features.attention), "a layer, mean or null")
+    require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
+
+
+def _read_ranges(content: bytes) -> dict[str, Tensor]:
+    ranges = load_tensors(content, _RANGES)
+    require_finite(ranges, _RANGES)
+    for name, value in ranges.items():
+        if value.dim() != 2 or len(value) != 2 or not value.is_floating_point():
+            raise ValueError(f"{_RANGES}: {name} must have the shape (2, channels)")
+    return ranges
+
+
 def _ordinary(words: bytes) -> frozenset[str]:
-    return frozenset(words.decode().split("\n")) - {""}
+    return frozenset(split_lines(words, _WORDS)) - {""}
 
 
 def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, Tensor]:
@@ -173,15 +205,23 @@ def _read_selectors(
     for number, own_config in enumerate(configs):
         prefix = f"{number}." if number else ""
         state = {
-            name.removeprefix(prefix): value.float()
+            name.removeprefix(prefix): value
             for name, value in weights.items()
-            if name.startswith(prefix) and not name.removeprefix(prefix)[0].isdigit()
+            if name.startswith(prefix) and not name.removeprefix(prefix)[:1].isdigit()
         }
-        selector = Selector(len(state["norm.weight"]), hidden=config["hidden"], form=config["form"])
-        selector.load_state_dict(state)
-        signal_weights = SignalWeights(
-            **{name: float(value) for name, value in own_config["trust"].items()}
+        selector = build_module(
+            partial(
+                Selector,
+                len(state["norm.weight"]),
+                hidden=config["hidden"],
+                form=config["form"],
+            ),
+            state,
         )
+        trust = {name: float(value) for name, value in own_config["trust"].items()}
+        for name, value in trust.items():
+            require_number(name, value, above=-math.inf, below=math.inf)
+        signal_weights = SignalWeights(**trust)
         selectors.append(
             CalibratedSelector(selector, signal_weights, float(own_config["threshold"]))
         )

@@ -36,7 +36,8 @@ class Selector(nn.Module):
     def __init__(self, width: int, *, hidden: int = 256, form: str = GateForm.THRESHOLDED) -> None:
         super().__init__()
         self.low, self.high = PARAMETER_RANGES.get(form, (1.0, 10.0))
-        check_rate(0.5, form, self.low, self.high)  # raises for an unknown form
+        with torch.device("cpu"):  # the selector itself may be built on the meta device
+            check_rate(0.5, form, self.low, self.high)  # raises for an unknown form
         self.form = form
         self.norm = nn.LayerNorm(width)
         self.inner = nn.Linear(width, hidden)

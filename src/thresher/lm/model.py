@@ -15,6 +15,7 @@ from thresher.lm.output_layers.choices import TIED_LAYERS, OutputLayerName, chec
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.module import initial_weight
 from thresher.lm.transformer import Shape, Transformer
+from thresher.tensor_files import require_shapes
 from thresher.validation import require_number
 
 # Names of modules in saved models, where they differ from the attributes of today.
@@ -117,22 +118,15 @@ class LanguageModel(nn.Module):
         state = self.state_dict()
         if self.architecture.tied:
             del state["output.weight"]
-        return {_saved_name(name): value.detach().cpu().clone() for name, value in state.items()}
+        return {saved_name(name): value.detach().cpu().clone() for name, value in state.items()}
 
     def load_weights(self, weights: dict[str, Tensor]) -> None:
         """Load what `weights` returned; names or shapes that do not match are a ValueError."""
         if self.architecture.tied:
             weights = weights | {"output.weight": weights.get("embedding", torch.empty(0))}
-        own = {_saved_name(name): name for name in self.state_dict()}
+        own = {saved_name(name): name for name in self.state_dict()}
         state = self.state_dict()
-        for name in sorted(own.keys() | weights.keys()):
-            given = tuple(weights[name].shape) if name in weights else None
-            needed = tuple(state[own[name]].shape) if name in own else None
-            if given != needed:
-                raise ValueError(
-                    f"the weights do not fit the configuration: {name} has the shape {given}, "
-                    f"but the model needs {needed}"
-                )
+        require_shapes(weights, {saved: state[name] for saved, name in own.items()})
         self.load_state_dict({own[name]: value for name, value in weights.items()})
 
 
@@ -148,7 +142,8 @@ def seeded_model(
         return LanguageModel(architecture, frequencies=frequencies)
 
 
-def _saved_name(name: str) -> str:
+def saved_name(name: str) -> str:
+    """Return the name of a tensor in saved models."""
     for new, saved in _SAVED_NAMES.items():
         name = name.replace(new, saved)
     return name

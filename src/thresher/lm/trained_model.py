@@ -1,16 +1,17 @@
 """A trained language model with its tokenizer, settings and statistics, saved as a folder."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import torch
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from thresher.checkpoint_files import without_prefix
 from thresher.deprecation import warn_renamed
-from thresher.lm.model import Architecture, LanguageModel
+from thresher.lm.model import Architecture, LanguageModel, saved_name
 from thresher.lm.reports.evaluation import Evaluation, TokenSums
 from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
 from thresher.lm.tokens.factory import tokenizer_from_json
@@ -19,8 +20,10 @@ from thresher.lm.training.batches import Task
 from thresher.lm.training.log import LogRow, log_from_csv, log_to_csv
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import task_for
-from thresher.lm.transformer import Shape
+from thresher.lm.transformer import Shape, Transformer, require_rotary_size
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.tensor_files import load_tensors, require_finite, require_shapes
+from thresher.validation import require, require_number
 
 _WEIGHTS, _STATISTICS = "model.safetensors", "statistics.safetensors"
 _TOKENIZER, _LOG = "tokens.json", "log.csv"
@@ -101,16 +104,19 @@ class TrainedLanguageModel:
         """Read a model from a folder; InputError if it is incomplete or not such a model."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
-            statistics = load(files[_STATISTICS])
             saved = config["architecture"]
             architecture = Architecture(**saved | {"shape": Shape(**saved["shape"])})
-            model = LanguageModel(architecture, frequencies=statistics["counts"])
-            model.load_weights(load(files[_WEIGHTS]))
+            statistics = load_tensors(files[_STATISTICS], _STATISTICS)
+            _check_statistics(statistics, architecture.vocabulary)
+            weights = load_tensors(files[_WEIGHTS], _WEIGHTS, allow_empty=True)
+            model = _build_model(architecture, weights, statistics["counts"])
             sums = TokenSums(**without_prefix(_SUMS, statistics))
             roles = without_prefix(_ROLES, statistics)
+            require(type(config["best_step"]) is int, "best_step", config["best_step"], "a number")
+            require_number("temperature", config["temperature"], above=0, below=math.inf)
             return cls(
                 model=model.to(device).eval(),
-                tokenizer=tokenizer_from_json(files[_TOKENIZER].decode()),
+                tokenizer=_read_tokenizer(files[_TOKENIZER], architecture.vocabulary),
                 settings=LanguageModelSettings(**config["settings"]),
                 counts=statistics["counts"],
                 best_step=config["best_step"],
@@ -150,3 +156,54 @@ class TrainedLanguageModel:
                 "",
             ]
         )
+
+
+def _check_statistics(statistics: dict[str, Tensor], vocabulary: int) -> None:
+    """Raise ValueError unless there is one value per token, and the counts are whole numbers."""
+    for name, value in statistics.items():
+        if value.shape != (vocabulary,):
+            raise ValueError(f"{_STATISTICS}: {name} must have the shape ({vocabulary},)")
+    counts = statistics["counts"]
+    if counts.dtype != torch.int64 or bool((counts < 0).any()):
+        raise ValueError(f"{_STATISTICS}: counts must be whole numbers of at least 0")
+
+
+def _build_model(
+    architecture: Architecture, weights: dict[str, Tensor], counts: Tensor
+) -> LanguageModel:
+    """Build the model after checking that its size follows from the size of the weights.
+
+    The number of layers and their shapes are checked before any memory is allocated for them. The
+    output layer has a size proportional to the embedding.
+    """
+    shape = architecture.shape
+    embedding = torch.empty(architecture.vocabulary, shape.width, device="meta")
+    require_shapes(
+        {name: weights[name] for name in ("embedding",) if name in weights},
+        {"embedding": embedding},
+    )
+    require(shape.layers <= len(weights), "layers", shape.layers, "the number of saved layers")
+    require_rotary_size(shape)
+    with torch.device("meta"):
+        transformer = Transformer(shape)
+    require_shapes(
+        without_prefix("transformer.", weights),
+        {
+            saved_name("transformer." + name).removeprefix("transformer."): value
+            for name, value in transformer.state_dict().items()
+        },
+    )
+    require_finite(weights, _WEIGHTS)
+    model = LanguageModel(architecture, frequencies=counts)
+    model.load_weights(weights)
+    require_finite(dict(model.named_parameters()), _WEIGHTS)
+    return model
+
+
+def _read_tokenizer(content: bytes, vocabulary: int) -> Tokenizer:
+    tokenizer = tokenizer_from_json(content.decode())
+    if tokenizer.vocabulary != vocabulary:
+        raise ValueError(
+            f"{_TOKENIZER} has {tokenizer.vocabulary} tokens, but the model has {vocabulary}"
+        )
+    return tokenizer

@@ -11,6 +11,8 @@ from thresher.lm.choices import FeedForward, PositionEncoding
 from thresher.lm.output_layers.module import INITIAL_SCALE, initial_weight
 from thresher.validation import require_choice, require_fields, require_number
 
+_MAX_ROTARY_VALUES = 1 << 26  # a context of a million tokens with heads of width 64
+
 RotaryAngles = tuple[Tensor, Tensor]  # cosines and sines: (length, head width / 2) each
 
 
@@ -107,6 +109,18 @@ def rotary_angles(length: int, width: int) -> RotaryAngles:
     speeds = 10_000.0 ** (-torch.arange(0, width - 1, 2, dtype=torch.float64) / width)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * speeds
     return angles.cos().float(), angles.sin().float()
+
+
+def require_rotary_size(shape: Shape) -> None:
+    """Raise InputError if the table of `rotary_angles` would need more than some 100 MB.
+
+    Its size depends on `context`, which appears in no weight of a saved model.
+    """
+    values = shape.context * (shape.width // shape.heads)
+    if values > _MAX_ROTARY_VALUES:
+        raise InputError(
+            f"`context` × `width` / `heads` must be at most {_MAX_ROTARY_VALUES:,}, got {values:,}"
+        )
 
 
 def rotate(vectors: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:

@@ -5,17 +5,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load, save
+from safetensors.torch import save
 from torch import Tensor
 
 from thresher.checkpoint_files import with_prefix, without_prefix
 from thresher.errors import InputError
+from thresher.gates.choices import GatePosition
 from thresher.gates.selector import Selector
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
 from thresher.rationales.classifier import Classifier
+from thresher.tensor_files import build_module, load_tensors
+from thresher.validation import require, require_choice, require_number
 
 _WEIGHTS = "weights.safetensors"
-KIND = ModelKind("rationale model", format=1, files=(_WEIGHTS,), made_by="thresher rationale fit")
+KIND = ModelKind(
+    "rationale model",
+    format=1,
+    files=(_WEIGHTS,),
+    made_by="thresher rationale fit",
+    max_weights=4 << 30,
+)
 
 
 @dataclass(frozen=True)
@@ -70,16 +79,24 @@ class RationaleModel:
         """Read a model; raise InputError if files are missing, changed or do not fit together."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
-            return _model(config, load(files[_WEIGHTS]))
+            return _model(config, load_tensors(files[_WEIGHTS], _WEIGHTS))
 
 
 def _model(config: dict[str, Any], weights: dict[str, Tensor]) -> RationaleModel:
+    require(type(config["encoder"]) is str, "encoder", repr(config["encoder"]), "a name")
+    require(type(config["layer"]) is int, "layer", repr(config["layer"]), "a whole number")
+    require_choice("gates_at", config["gates_at"], GatePosition)
+    require_number("threshold", config["threshold"], at_least=0, at_most=1)
     labels = tuple(str(label) for label in config["labels"])
     width = len(weights["selector.norm.weight"])
-    selector = Selector(width, hidden=config["hidden"], form=config["form"])
-    selector.load_state_dict(without_prefix("selector.", weights))
-    classifier = Classifier(width, len(labels), hidden=config["classifier_hidden"])
-    classifier.load_state_dict(without_prefix("classifier.", weights))
+    selector = build_module(
+        lambda: Selector(width, hidden=config["hidden"], form=config["form"]),
+        without_prefix("selector.", weights),
+    )
+    classifier = build_module(
+        lambda: Classifier(width, len(labels), hidden=config["classifier_hidden"]),
+        without_prefix("classifier.", weights),
+    )
     return RationaleModel(
         encoder=config["encoder"],
         layer=config["layer"],

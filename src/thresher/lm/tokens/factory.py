@@ -10,8 +10,10 @@ from thresher.lm.tokens.byte_pairs import BytePairTokenizer
 from thresher.lm.tokens.characters import CharacterTokenizer
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Tokenizer
+from thresher.lm.tokens.tokenizer_checks import require_ids_below
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.tokens.words import WordTokenizer
+from thresher.untrusted_files import parse_json
 from thresher.validation import require_choice, require_number
 
 DEFAULT_BYTE_PAIRS = 8192  # tokens of a byte-level vocabulary, or fewer if the text is too short
@@ -70,16 +72,21 @@ def _learn(kind: str, text: TextRange, vocabulary: int | None) -> Tokenizer:
 def tokenizer_from_json(content: str) -> Tokenizer:
     """Read what `Tokenizer.to_json` returned."""
     try:
-        saved = json.loads(content)
+        saved = parse_json(content.encode(), "the tokenizer")
         kind, tokens = TokenizerKind(saved["kind"]), saved["tokens"]
         if kind == TokenizerKind.CHARACTERS:
             return CharacterTokenizer(tokens)
         if kind == TokenizerKind.WORDS:
-            return WordTokenizer(tokens)
+            return WordTokenizer(list(map(str, tokens)))
         spelt = tokens.pop("spelt", True)
         byte_pairs = tokenizers.Tokenizer.from_str(json.dumps(tokens))
+        byte_pairs.no_truncation()
+        byte_pairs.no_padding()  # a saved length of padding could be arbitrarily large
+        require_ids_below(byte_pairs.get_vocab_size(), byte_pairs)
         if kind == TokenizerKind.WORD_PAIRS:
             return WordPairTokenizer(byte_pairs, spelt=spelt)
         return BytePairTokenizer(byte_pairs)
+    except InputError:
+        raise
     except Exception as error:  # the tokenizers library raises Exception itself
         raise InputError(f"cannot read the tokenizer: {error}") from error

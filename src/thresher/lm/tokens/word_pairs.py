@@ -44,6 +44,11 @@ class WordPairTokenizer(BytePairTokenizer):
         return cls(train_bpe(words, vocabulary, split_at_words=False), spelt=spelt)
 
     @property
+    def has_line_end(self) -> bool:
+        """Whether there is a token for line ends, as in every tokenizer that `learn` returns."""
+        return bool(self._tokenizer.encode("\n").ids)
+
+    @property
     def line_end(self) -> int:
         """The token that follows each sentence."""
         return int(self._tokenizer.encode("\n").ids[0])
