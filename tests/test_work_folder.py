@@ -67,3 +67,25 @@ def test_an_output_folder_is_checked_before_training(tmp_path):
     (work_dir_of(folder) / "thesis.txt").write_text("precious")
     with pytest.raises(InputError, match="contains other files"):
         check_output_folder(folder, force=True)
+
+
+def test_a_link_instead_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "m.partial").symlink_to("elsewhere")
+    with (
+        pytest.raises(InputError, match=r"m\.partial is a symbolic link"),
+        work_folder(tmp_path / "m"),
+    ):
+        pass
+
+
+def test_a_link_in_the_folder_of_a_resumed_run_is_refused(tmp_path):
+    (tmp_path / "precious").write_text("old")
+    (tmp_path / "m.partial").mkdir()
+    (tmp_path / "m.partial" / "log.csv").symlink_to(tmp_path / "precious")
+    with (
+        pytest.raises(InputError, match=r"log\.csv is a symbolic link"),
+        work_folder(tmp_path / "m", resume=True),
+    ):
+        pass
+    assert (tmp_path / "precious").read_text() == "old"

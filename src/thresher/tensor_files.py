@@ -4,6 +4,7 @@ The memory needed is proportional to the size of the file: a module is built wit
 (on torch's meta device), and its tensors are loaded only if all their shapes match.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -67,7 +68,8 @@ def build_module(build: Callable[[], Module], tensors: Mapping[str, Tensor]) -> 
     build: creates the module; all its tensors must be in its state_dict
     tensors: converted to the dtypes of the module; NaN and infinite values are an InputError
     """
-    with torch.device("meta"):
+    with torch.device("meta"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of layers without elements; refused below
         module = build()
     state = module.state_dict()
     require_shapes(tensors, state)

@@ -22,7 +22,7 @@ _FILES = {
     SENTENCES,
     *_TOKEN_IDS,
 }
-_TEMPORARY = (".checkpoint.safetensors.", ".log.csv.")
+_TEMPORARY = (".checkpoint.safetensors.", ".log.csv.", ".vectors.done.")
 
 
 def check_output_folder(folder: Path, *, force: bool = False) -> None:
@@ -60,6 +60,7 @@ def work_folder(
         return
     if not resume:
         shutil.rmtree(work_dir, ignore_errors=True)
+    _refuse_links(work_dir)
     with os_errors_as_input_errors(f"cannot write {work_dir}"):
         work_dir.mkdir(parents=True, exist_ok=True)
     if processes is not None:
@@ -82,6 +83,14 @@ def work_folder(
 def work_dir_of(model: Path) -> Path:
     """Return the path of the work folder of a model folder."""
     return model.with_name(f"{model.name}.partial")
+
+
+def _refuse_links(work_dir: Path) -> None:
+    """Raise InputError for symbolic links, through which files elsewhere would be overwritten."""
+    inside = work_dir.rglob("*") if work_dir.is_dir() and not work_dir.is_symlink() else []
+    for path in (work_dir, *inside):
+        if path.is_symlink():
+            raise InputError(f"{path} is a symbolic link; remove it")
 
 
 def _is_work_folder(folder: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.atomic_files import write_file
 from thresher.encoders.protocol import Encoder
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch, train_selectors
@@ -65,7 +66,7 @@ class FitRun:
             progress=self.progress.stage("encoding", len(sentences)),
             processes=self.processes,
         )
-        done.write_text(self.fingerprint, encoding="utf-8")
+        write_file(done, self.fingerprint.encode())
         return vectors
 
     def train(
