@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -187,6 +188,35 @@ def test_a_linked_file_is_replaced_and_its_target_stays(tmp_path):
     (tmp_path / "out").symlink_to("precious")
     write_file(tmp_path / "out", b"new")
     assert contents(tmp_path) == {"precious": b"old", "out": b"new"}
+
+
+REPLACE_FOREVER = """
+import sys
+from pathlib import Path
+from thresher.atomic_files import write_folder
+
+number = 0
+while True:
+    content = str(number).encode() * 1000
+    write_folder(Path(sys.argv[1]), {"config.json": b'{"sha256": {}}', "a": content, "b": content})
+    print(number, flush=True)
+    number += 1
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a system call of Linux")
+def test_a_killed_process_never_leaves_the_name_without_a_complete_model(tmp_path):
+    for delay in range(12):
+        command = [sys.executable, "-c", REPLACE_FOREVER, tmp_path / "model"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            time.sleep(delay / 1000)
+            process.kill()
+        found = contents(tmp_path / "model")
+        assert found.keys() == {"config.json", "a", "b"}
+        assert found["a"] == found["b"] != b""
+    write_folder(tmp_path / "model", FILES)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a system call of Linux")

@@ -23,8 +23,10 @@ from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import file_size, list_files, read_file, write_file
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import find_model_folder
-from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.errors import InputError
+from thresher.model_folder import CONFIG
 from thresher.text.annotations import Span
+from thresher.untrusted_files import MAX_CONFIG_BYTES, read_regular
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -167,8 +169,10 @@ def _model_identity(choice: FinderChoice) -> dict[str, Any]:
     use = {"selector": choice.selector, "exact": choice.exact}
     if choice.folder is None:
         return {"model": f"built-in, {thresher.__version__}"} | use
-    with os_errors_as_input_errors(f"{choice.folder} is not a model"):
-        config = (find_model_folder(choice.folder) / "config.json").read_bytes()
+    path = find_model_folder(choice.folder) / CONFIG
+    if not path.exists():
+        raise InputError(f"{choice.folder} is not a model: it has no {CONFIG}")
+    config = read_regular(path, max_bytes=MAX_CONFIG_BYTES)
     return {"model": hashlib.sha256(config).hexdigest()} | use
 
 
