@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from thresher.lm.losses.margin import norm_scaled_margin
 from thresher.lm.losses.selfish import selfish_cross_entropy
+from thresher.lm.output_layers import output_layer
 from thresher.lm.output_layers.full import FullSoftmax
 
 
@@ -70,3 +71,9 @@ def test_torch_compile_needs_no_graph_break(rows):
     layer = FullSoftmax(6, 9, margin=0.05).double()
     compiled = torch.compile(layer.loss, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(hidden, target), layer.loss(hidden, target))
+
+
+@pytest.mark.parametrize("name", ["adjusted", "gated"])
+def test_layers_that_change_their_logits_cannot_be_fused(name):
+    with pytest.raises(ValueError, match="`fused` computes no logits"):
+        output_layer(name, 4, 6, fused=True)

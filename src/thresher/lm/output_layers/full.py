@@ -50,6 +50,8 @@ class FullSoftmax(OutputModule):
         if weight is not None and weight.shape != (vocabulary, width):
             shape = tuple(weight.shape)
             raise ValueError(f"`weight` must be ({vocabulary}, {width}), got {shape}")
+        if fused and type(self)._training_logits is not FullSoftmax._training_logits:
+            raise ValueError("`fused` computes no logits, which this output layer would change")
         self.weight = initial_weight(vocabulary, width) if weight is None else weight
         self.bias = nn.Parameter(torch.zeros(vocabulary)) if bias else None
         self.margin = margin
