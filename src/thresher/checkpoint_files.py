@@ -25,9 +25,9 @@ def write_checkpoint(
     numbers: step counts, losses and other values that JSON can hold
     fingerprint: identifies the text and the settings of the run
     """
-    every = tensors | with_prefix(_MOMENTS, _optimizer_tensors(optimizer))
+    all_tensors = tensors | with_prefix(_MOMENTS, _optimizer_tensors(optimizer))
     content = save(
-        {name: value.detach().cpu().contiguous() for name, value in every.items()},
+        {name: value.detach().cpu().contiguous() for name, value in all_tensors.items()},
         metadata={"mark": fingerprint, "numbers": json.dumps(numbers)},
     )
     write_file(path, content)

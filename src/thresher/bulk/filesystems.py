@@ -110,7 +110,7 @@ def _glob(url: str) -> list[str]:
 
 
 def _info(name: str) -> dict[str, Any]:
-    """Return what fsspec knows about a file or folder, above all type and size; {} if missing."""
+    """Return fsspec's description of a file or folder, with type and size; {} if missing."""
     system, path = _filesystem(name)
     with os_errors_as_input_errors(f"cannot read {name}"):
         try:

@@ -56,7 +56,7 @@ class BlockResult:
 
 @dataclass(frozen=True)
 class BulkRun:
-    """What to find, how, and where to write it; small enough to be sent to every process.
+    """The finder, its options and the output of a run; small enough to be sent to every process.
 
     folder: a path or URL
     text_field: the field or column that contains the text

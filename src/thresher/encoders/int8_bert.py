@@ -107,5 +107,5 @@ class Int8BertLayer(nn.Module):
 
 
 def _quantizer(ranges: Ranges, name: str) -> Quantizer:
-    own = ranges[_SAVED_NAMES[name]]
-    return Quantizer(own, channel_divisors(own))
+    layer_ranges = ranges[_SAVED_NAMES[name]]
+    return Quantizer(layer_ranges, channel_divisors(layer_ranges))

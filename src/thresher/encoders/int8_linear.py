@@ -102,7 +102,7 @@ class Int8Linear:
 
 
 def channel_divisors(ranges: Tensor) -> Tensor:
-    """Return what to divide each channel by, so that all use the 8 bits well: (channels,)
+    """Return divisors of the channels, so that all channels use the 8 bits well: (channels,).
 
     A channel above the 98th percentile is divided by its ratio to it. A channel below is divided by
     the square root of this ratio: it gains precision, and its weights do not lose too much.

@@ -31,8 +31,8 @@ def encode_packed(encode: PackedEncoder, batch: TokenBatch, *, width: int) -> Te
     hidden = torch.empty(*batch.ids.shape, width)
     flat = hidden.view(-1, width)
     for vectors, packed, original in _encoded_groups(encode, batch):
-        own = vectors.index_select(0, torch.from_numpy(packed))
-        flat.index_copy_(0, torch.from_numpy(original), own)
+        in_group = vectors.index_select(0, torch.from_numpy(packed))
+        flat.index_copy_(0, torch.from_numpy(original), in_group)
     return hidden
 
 
@@ -43,12 +43,12 @@ def encode_words_packed(encode: PackedEncoder, batch: TokenBatch, *, width: int)
     word = batch.word.flatten().numpy()
     means = torch.zeros(batch.words, width)
     for vectors, packed, original in _encoded_groups(encode, batch):
-        own = word[original]
-        inside = own >= 0
-        token, own = torch.from_numpy(packed[inside]), own[inside]
-        first = np.flatnonzero(np.diff(own, prepend=-1))
+        word_of_token = word[original]
+        inside = word_of_token >= 0
+        token, word_of_token = torch.from_numpy(packed[inside]), word_of_token[inside]
+        first = np.flatnonzero(np.diff(word_of_token, prepend=-1))
         bags = functional.embedding_bag(token, vectors, torch.from_numpy(first), mode="mean")
-        means.index_copy_(0, torch.from_numpy(own[first]), bags)
+        means.index_copy_(0, torch.from_numpy(word_of_token[first]), bags)
     return means
 
 
@@ -81,10 +81,10 @@ def _groups(lengths: IntArray) -> Iterator[tuple[int, list[list[int]]]]:
     """Yield groups of rows of one size that are encoded together: the size, the rows' windows."""
     rows = _pack(lengths)
     for size in _ROW_SIZES:
-        own = [windows for row_size, windows in rows if row_size == size]
+        same_size = [windows for row_size, windows in rows if row_size == size]
         step = _MAX_TOKENS // size
-        for low in range(0, len(own), step):
-            yield size, own[low : low + step]
+        for low in range(0, len(same_size), step):
+            yield size, same_size[low : low + step]
 
 
 def _pack(lengths: IntArray) -> list[tuple[int, list[int]]]:

@@ -220,8 +220,8 @@ def _means(vectors: Tensor, group: Tensor, groups: int) -> Tensor:
     group: (windows, tokens), −1 for a token of no group; on the CPU it avoids waiting for a GPU
     """
     token = (group.flatten() >= 0).nonzero()[:, 0]
-    own, order = group.flatten()[token].sort(stable=True)
-    counts = torch.bincount(own, minlength=groups)
+    sorted_group, order = group.flatten()[token].sort(stable=True)
+    counts = torch.bincount(sorted_group, minlength=groups)
     # `embedding_bag` passes over the vectors once; select, add and divide would need three passes.
     bags, starts = (
         to_device(each, vectors.device) for each in (token[order], counts.cumsum(0) - counts)

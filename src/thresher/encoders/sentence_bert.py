@@ -152,12 +152,12 @@ class SentenceBert:
         """Return `encode` of each vocabulary token by itself: (vocabulary, width)."""
         vectors = torch.empty(len(self._embeddings), self.width)
         for low in range(0, len(vectors), _VOCABULARY_BATCH):
-            own = range(low, min(low + _VOCABULARY_BATCH, len(vectors)))
-            ids = torch.tensor([[*self._start, each, *self._end] for each in own])
+            tokens = range(low, min(low + _VOCABULARY_BATCH, len(vectors)))
+            ids = torch.tensor([[*self._start, each, *self._end] for each in tokens])
             ids = ids.to(self._device)
             with torch.inference_mode():
                 hidden = self._encode_layer(ids, torch.ones_like(ids))
-            vectors[own.start : own.stop] = hidden[:, len(self._start)].cpu()
+            vectors[tokens.start : tokens.stop] = hidden[:, len(self._start)].cpu()
         return vectors
 
     def attention(self, batch: TokenBatch, *, layer: int | None = None) -> Tensor:

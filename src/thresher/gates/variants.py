@@ -14,7 +14,7 @@ from thresher.validation import require, require_choice, require_fields, require
 
 @dataclass(frozen=True, kw_only=True)
 class FourierFilter:
-    """Which frequencies of a sentence vector the contrast compares.
+    """A filter of sentence vectors: the contrast compares only some of their frequencies.
 
     kind: "low" keeps f ≤ cutoff, "high" f > cutoff, "band" cutoff < f ≤ upper
     cutoff, upper: fractions of the Nyquist frequency, in [0, 1]

@@ -25,7 +25,7 @@ _SENTENCES_PER_COUNT = 1024  # tokenized at a time to count their subwords
 
 @dataclass(frozen=True)
 class UnitIndex:
-    """Which word and which sentence each unit (a word or a subword) belongs to.
+    """The word and the sentence of each unit (a word or a subword).
 
     word: (units,), the word of each unit, numbered through all sentences
     starts: (sentences + 1,), where the units of each sentence start

@@ -68,7 +68,7 @@ class TrainedLanguageModel:
 
     @property
     def task(self) -> Task:
-        """What the model predicts."""
+        """The prediction task of the model."""
         return task_for(self.model, self.settings)
 
     @property

@@ -18,7 +18,7 @@ class GradientEstimator(StrEnum):
 
 
 class Baseline(StrEnum):
-    """What REINFORCE subtracts from a loss to reduce the variance."""
+    """The value that REINFORCE subtracts from a loss to reduce the variance."""
 
     NONE = "none"
     AVERAGE = "average"

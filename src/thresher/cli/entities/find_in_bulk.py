@@ -14,7 +14,7 @@ BULK_FORMATS = ("jsonl", "parquet")
 
 
 class Engine(StrEnum):
-    """What distributes the work."""
+    """The library that distributes blocks over processes and machines."""
 
     RAY = "ray"
 

@@ -47,7 +47,7 @@ class EncoderOptions(OptionGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class PriorOptions(OptionGroup):
-    """What is known about entities before training."""
+    """Prior knowledge about entities."""
 
     prior: Annotated[
         list[PriorName] | None,

@@ -28,7 +28,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SignalWeights:
-    """What each value of a signal adds to the log-odds that a word is part of an entity."""
+    """The log-odds of being part of an entity that each signal value adds to a word."""
 
     capital: float = 0.0
     lower: float = 0.0

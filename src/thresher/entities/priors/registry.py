@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PriorInputs:
-    """What priors and evidence are built from.
+    """The data from which priors and evidence are built.
 
     settings: has the rates of priors
     surprisal: (words,), of the sentences; needed only by the prior of that name

@@ -128,14 +128,14 @@ class _TrainingLoop:
         gates: list[KumaraswamyGate] = [selector(vectors) for selector in self.state.selectors]
         terms: Terms = {}
         for number, each in enumerate(gates):
-            own = self._prior_terms(number, each, prior)
+            own_terms = self._prior_terms(number, each, prior)
             if batch is not None:
-                own |= self._contrast_terms(each, batch, noise)
+                own_terms |= self._contrast_terms(each, batch, noise)
             if self._has_sparsity(number, with_contrast=with_contrast):
                 weight = self.state.sparsity_weights[number].weight
-                own["sparsity"] = (weight, sparsity(each.prob_open()))
+                own_terms["sparsity"] = (weight, sparsity(each.prob_open()))
             suffix = f" {number + 1}" if number else ""
-            terms |= {name + suffix: weighted for name, weighted in own.items()}
+            terms |= {name + suffix: weighted for name, weighted in own_terms.items()}
         if self.settings.dual is not None:
             terms["divergence"] = self.settings.dual.term(gates)
         return gates, terms

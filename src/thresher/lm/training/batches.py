@@ -29,7 +29,7 @@ class WeightedPart(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a model predicts: the next token (causal), or masked tokens from both sides.
+    """The prediction task: the next token (causal), or masked tokens from both sides.
 
     Of the fraction `mask_share` of the tokens, 80 % are replaced by the mask, 10 % by a random
     token, and 10 % stay as they are, as in BERT: a model then has to predict visible tokens too.

@@ -95,7 +95,7 @@ class TrainingState:
 
 
 def task_for(model: LanguageModel, settings: LanguageModelSettings) -> Task:
-    """Return what a model has to predict."""
+    """Return the prediction task of a model."""
     shape = model.architecture.shape
     return Task(
         model.architecture.vocabulary, shape.context, shape.causal, mask_share=settings.mask_share

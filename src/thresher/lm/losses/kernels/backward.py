@@ -60,7 +60,7 @@ def gradients(
 
 
 def _gather_light_rows(found: Gradients, backward: BackwardPass, needs: Needs) -> None:
-    """Compute what light rows contribute to all tokens, and the gradients of their inputs.
+    """Compute the part of light rows in the gradients of tokens, and the gradients of their inputs.
 
     The gradients of the inputs of dense rows stay undefined.
     """

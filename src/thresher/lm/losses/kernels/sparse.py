@@ -164,8 +164,8 @@ def _gradients(
         return [torch.zeros_like(each) for each in (input, weight, weight[:, 0])]
     layer = Layer(input, weight, bias, class_weight, target, LogitScaling(temperature, softcap))
     found = gradients(layer, Record(*record), terms, grad_rows, PLAN, Needs(*needs))
-    every = found.input, found.weight, found.bias
-    return [terms.new_empty(0) if each is None else each for each in every]
+    all_gradients = found.input, found.weight, found.bias
+    return [terms.new_empty(0) if each is None else each for each in all_gradients]
 
 
 @_gradients.register_fake
