@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from thresher import atomic_files
 from thresher.atomic_files import (
     _new_locked_folder,
     _remove_leftovers,
+    check_can_write,
     exchange,
     open_atomic,
     write_file,
@@ -274,3 +276,33 @@ def exchange_works(folder):
     (folder / "x").mkdir()
     (folder / "y").mkdir()
     return exchange(folder / "x", folder / "y")
+
+
+@pytest.mark.parametrize("place", ["model", "deep/deeper/model"])
+def test_checking_that_a_path_can_be_written_leaves_nothing_behind(tmp_path, place):
+    check_can_write(tmp_path / place)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"cannot write .*file/model: Not a directory"):
+        check_can_write(tmp_path / "file" / "model")
+    with pytest.raises(InputError, match=r"cannot write .*: File name too long"):
+        check_can_write(tmp_path / ("m" * 250))
+    if os.geteuid() == 0:
+        with pytest.raises(InputError, match=r"cannot write /proc/model: "):
+            check_can_write(Path("/proc/model"))
+    else:
+        tmp_path.chmod(0o555)
+        with pytest.raises(InputError, match="Permission denied"):
+            check_can_write(tmp_path / "model")
+        tmp_path.chmod(0o755)
+
+    def fail(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(InputError, match=r"cannot write .*model: No space left on device"):
+        check_can_write(tmp_path / "model")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

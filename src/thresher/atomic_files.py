@@ -29,6 +29,8 @@ except ImportError:  # Windows; leftovers of killed processes stay there
 _TEMPORARY, _REPLACED = "tmp", "old"  # being written; a folder that is being replaced
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
+_TRIAL_BYTES = 1 << 20  # about the size of a small model
+
 
 @contextlib.contextmanager
 def open_atomic(path: Path) -> Iterator[IO[bytes]]:
@@ -73,6 +75,25 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
             temporary.chmod(0o777 & ~_umask())
             _replace_folder(temporary, path)
         _remove_leftovers(path, _REPLACED)  # the only copy of a model, until now
+
+
+def check_can_write(path: Path) -> None:
+    """Raise `InputError` if a file or folder could not be written to `path`, or the disk is full.
+
+    The check writes a temporary file beside `path`, or below the nearest folder that exists, and
+    removes it again.
+    """
+    with os_errors_as_input_errors(f"cannot write {path}"):
+        target = path.resolve()
+        parent = next(each for each in target.parents if each.exists())
+        with _new_locked_folder(parent / target.name) as folder:
+            trial = folder.joinpath(*target.parent.relative_to(parent).parts, "trial")
+            trial.parent.mkdir(parents=True, exist_ok=True)
+            with trial.open("wb") as file:
+                file.write(bytes(_TRIAL_BYTES))
+                file.flush()
+                os.fsync(file.fileno())
+            shutil.rmtree(folder)
 
 
 def is_replaceable(path: Path) -> bool:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thresher.atomic_files import is_replaceable
+from thresher.atomic_files import check_can_write, is_replaceable
 from thresher.errors import InputError, os_errors_as_input_errors
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def check_output_folder(folder: Path, *, force: bool = False) -> None:
         raise InputError(
             f"{work_dir} is needed for temporary files but contains other files; rename it"
         )
+    check_can_write(folder)
 
 
 @contextmanager

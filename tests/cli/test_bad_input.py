@@ -274,3 +274,32 @@ def test_an_unexpected_error_is_one_line(run, notes, model, monkeypatch):
     monkeypatch.setenv("THRESHER_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         run("find", notes, "--model", model)
+
+
+COMMANDS_WITH_OUTPUT = {
+    "find": ["find", "SOURCE"],
+    "fit": ["fit", "SOURCE"],
+    "distill": ["distill", "english", "SOURCE"],
+    "lm train": ["lm", "train", "SOURCE"],
+    "lm report": ["lm", "report", "SOURCE"],
+    "rationale fit": ["rationale", "fit", "SOURCE"],
+    "rationale find": ["rationale", "find", "SOURCE", "--from", "lines", "--model", "SOURCE"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS_WITH_OUTPUT.values(), ids=COMMANDS_WITH_OUTPUT)
+def test_a_full_disk_is_reported_before_anything_is_read(
+    run, notes, tmp_path, monkeypatch, command
+):
+    def fail(*_, **__):
+        pytest.fail("a file was read or a model was loaded")
+
+    monkeypatch.setattr("os.fsync", no_room)
+    monkeypatch.setattr("thresher.text.sources._open", fail)
+    monkeypatch.setattr("thresher.cli.lm.report.load_model", fail)
+    command = [notes if word == "SOURCE" else word for word in command]
+    result = run(*command, "-o", tmp_path / "out")
+    assert result.status == 1
+    assert result.error_line.startswith(f"cannot write {tmp_path / 'out'}")
+    assert result.error_line.endswith(": No space left on device")
+    assert names_in(tmp_path) == ["notes.txt"]

@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 
-from thresher.atomic_files import open_atomic
+from thresher.atomic_files import check_can_write, open_atomic
 from thresher.cli.option_groups import option
 from thresher.cli.options import JsonRunOptions
 from thresher.errors import InputError, os_errors_as_input_errors
@@ -25,11 +25,15 @@ OutputFile = Annotated[
 ]
 
 
-def check_not_a_source(output: Path | None, sources: list[str]) -> None:
-    """Raise `InputError` if the output file is one of the files that are read."""
+def check_output_file(output: Path | None, sources: list[str]) -> None:
+    """Raise `InputError` if the output file is one of the sources or cannot be written."""
     paths = [Path(name).resolve() for name in find_sources(sources)]
     if output is not None and output.resolve() in paths:
         raise InputError(f"{output} is one of the sources; choose another output file")
+    if output is None or not output.parent.is_dir():
+        return  # `open_output` reports a missing folder
+    if output.is_file() or not output.exists():
+        check_can_write(output)
 
 
 def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import number_option, option, with_option_groups
 from thresher.cli.options import FinderOptions, RunOptions, TextOptions
-from thresher.cli.output import check_not_a_source, default_format, open_output
+from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 
@@ -113,7 +113,7 @@ def find(
             quiet=run.quiet,
         )
     path = None if output is None else Path(output)
-    check_not_a_source(path, texts.sources)
+    check_output_file(path, texts.sources)
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
     if output_format == OutputFormat.PARQUET:
         raise InputError(f"{output_format} is only written with --engine {Engine.RAY}")

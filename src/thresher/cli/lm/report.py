@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from thresher.atomic_files import check_can_write
 from thresher.cli.lm.inputs import load_model
 from thresher.cli.lm.options import ModelFolders, ReportFolder
 from thresher.cli.options import Json, Quiet
@@ -27,6 +28,7 @@ def report(
 
     if output.exists() and not output.is_dir():
         raise InputError(f"{output} is not a folder; choose another one for the report")
+    check_can_write(output / "report.md")
     with progress_bars(quiet=quiet) as progress:
         count = progress.stage("models", len(models) + 1)
         loaded = {}
