@@ -72,6 +72,7 @@ class Int8BertLayer(nn.Module):
 
     def __init__(self, layer: BertLayer, ranges: Ranges) -> None:
         super().__init__()
+        _check_ranges(layer, ranges)
         self.heads = layer.heads
         self.attention_norm, self.output_norm = layer.attention_norm, layer.output_norm
         self._quantize_qkv = _quantizer(ranges, "qkv")
@@ -104,6 +105,14 @@ class Int8BertLayer(nn.Module):
         a = self.attention_norm(self._attention_output.add_to(x, attended))
         inner = self._feed_forward_in.gelu(self._quantize_feed_forward_in(a), self._quantize_gelu)
         return self.output_norm(self._feed_forward_out.add_to(a, inner))  # type: ignore[no-any-return]
+
+
+def _check_ranges(layer: BertLayer, ranges: Ranges) -> None:
+    for name, saved_name in _SAVED_NAMES.items():
+        needed = (2, getattr(layer, name).in_features)
+        if tuple(ranges[saved_name].shape) != needed:
+            given = tuple(ranges[saved_name].shape)
+            raise ValueError(f"the range {saved_name} has the shape {given}, not {needed}")
 
 
 def _quantizer(ranges: Ranges, name: str) -> Quantizer:

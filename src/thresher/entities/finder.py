@@ -34,6 +34,7 @@ from thresher.gates.distributed import current_processes
 from thresher.gates.word_vectors import UnitIndex
 from thresher.lazy_exports import lazy_exports
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.model_folder import config_errors_as_input_errors
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
@@ -82,7 +83,10 @@ class EntityFinder(TextFinder, HubModel):
         else:
             encoder = model.static.to(choose_device(device))
         model = model.checked_for(encoder)
-        return cls(encoder if exact else _in_int8(encoder, model.ranges), model)
+        if not exact:
+            with config_errors_as_input_errors(folder):
+                encoder = _in_int8(encoder, model.ranges)
+        return cls(encoder, model)
 
     @classmethod
     @renamed_arguments(beliefs="prior_knowledge")
