@@ -72,7 +72,7 @@ def _learn(kind: str, text: TextRange, vocabulary: int | None) -> Tokenizer:
 def tokenizer_from_json(content: str) -> Tokenizer:
     """Read what `Tokenizer.to_json` returned."""
     try:
-        saved = parse_json(content.encode(), "the tokenizer")
+        saved = parse_json(content.encode(), "its content")
         kind, tokens = TokenizerKind(saved["kind"]), saved["tokens"]
         if kind == TokenizerKind.CHARACTERS:
             return CharacterTokenizer(tokens)
@@ -86,7 +86,5 @@ def tokenizer_from_json(content: str) -> Tokenizer:
         if kind == TokenizerKind.WORD_PAIRS:
             return WordPairTokenizer(byte_pairs, spelt=spelt)
         return BytePairTokenizer(byte_pairs)
-    except InputError:
-        raise
     except Exception as error:  # the tokenizers library raises Exception itself
         raise InputError(f"cannot read the tokenizer: {error}") from error
