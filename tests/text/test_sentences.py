@@ -152,3 +152,14 @@ class TestFromWords:
     def test_no_words_are_refused(self):
         with pytest.raises(InputError, match="has no words"):
             Sentence.from_words([])
+
+
+@pytest.mark.parametrize("unit", ["a", ".", ". ", "a.b-", "a@", "'", "中", "1,", "A.", "aa.Bb"])
+def test_very_long_words_are_split_in_linear_time(unit):
+    text = unit * (200_000 // len(unit))
+    start = time.process_time()
+    sentences = segment(text)
+    assert time.process_time() - start < 10
+    words = [word for sentence in sentences for word in sentence.texts]
+    assert "".join(words) == text.replace(" ", "")
+    assert max(map(len, words)) <= MAX_WORD_LENGTH

@@ -2,15 +2,21 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import regex
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Ids, Tokenizer, replace_surrogates
+from thresher.text.segmentation.word_pattern import MAX_WORD_LENGTH
+
+_KINDS = (r"\p{L}", r"\p{N}", r"\s", r"[^\s\p{L}\p{N}]")  # the runs that the library splits at
+_LONG_RUN = regex.compile("|".join(f"{kind}{{{MAX_WORD_LENGTH}}}(?={kind})" for kind in _KINDS))
 
 
 class BytePairTokenizer(Tokenizer):
@@ -26,7 +32,7 @@ class BytePairTokenizer(Tokenizer):
     @classmethod
     def learn(cls, text: TextRange, vocabulary: int) -> "BytePairTokenizer":
         """Learn at most `vocabulary` tokens; pairs that occur only once are not merged."""
-        lines = (line for piece in text.pieces() for line in _lines(piece))
+        lines = (part for piece in text.pieces() for line in _lines(piece) for part in _cut(line))
         return cls(train_bpe(lines, vocabulary, split_at_words=True))
 
     def encode_pieces(self, text: TextRange) -> Iterator[Ids]:
@@ -68,6 +74,17 @@ def train_bpe(
     )
     tokenizer.train_from_iterator(texts, trainer)
     return tokenizer
+
+
+def _cut(line: str) -> list[str]:
+    """Cut a line in runs of more than MAX_WORD_LENGTH letters, digits, signs or spaces.
+
+    The time to learn from one such run is quadratic in its length.
+    """
+    if len(line) <= MAX_WORD_LENGTH:
+        return [line]
+    ends = [0, *(match.end() for match in _LONG_RUN.finditer(line)), len(line)]
+    return [line[start:end] for start, end in pairwise(ends) if start < end]
 
 
 def _lines(text: str) -> list[str]:
