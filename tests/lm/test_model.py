@@ -4,27 +4,11 @@ import math
 
 import pytest
 import torch
+from tests.lm.random_model import VOCABULARY, random_ids, random_model, with_other_token
 
 from thresher.errors import InputError
-from thresher.lm.model import Architecture, LanguageModel, seeded_model
+from thresher.lm.model import Architecture, seeded_model
 from thresher.lm.transformer import Shape
-
-VOCABULARY = 23
-
-
-def small(*, causal=True, tied=True, output="full", **options) -> LanguageModel:
-    shape = Shape(width=24, layers=2, heads=3, context=12, causal=causal, **options)
-    return seeded_model(Architecture(VOCABULARY, shape, output, tied), seed=1).double()
-
-
-def ids(batch=2, length=12, *, seed=0):
-    return torch.randint(VOCABULARY, (batch, length), generator=torch.Generator().manual_seed(seed))
-
-
-def changed(batch, position):
-    other = batch.clone()
-    other[:, position] = (other[:, position] + 1) % VOCABULARY
-    return other
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -39,21 +23,21 @@ def test_a_new_model_predicts_almost_uniformly(tied, causal):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_a_model_with_loaded_weights_is_the_same(tied):
-    model = small(tied=tied)
+    model = random_model(tied=tied)
     weights = model.weights()
     assert ("output.weight" in weights) is not tied
     again = seeded_model(model.architecture, seed=2).double()
     again.load_weights(weights)
-    batch = ids()
+    batch = random_ids()
     left, right = (m.output.all_log_probs(m(batch)) for m in (model, again))
     torch.testing.assert_close(left, right, rtol=0, atol=0)
     assert (again.output.weight is again.embedding) is tied
 
 
 def test_a_tied_embedding_stays_tied_through_training():
-    model = small()
+    model = random_model()
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    model.output.loss(model(ids()), ids(seed=1)).backward()
+    model.output.loss(model(random_ids()), random_ids(seed=1)).backward()
     optimizer.step()
     assert model.output.weight is model.embedding
     assert sum(p is model.embedding for p in model.parameters()) == 1
@@ -63,7 +47,7 @@ def test_the_same_seed_gives_the_same_model_and_keeps_the_global_random_state():
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    one, two = small(), small()
+    one, two = random_model(), random_model()
     assert torch.rand(1) == expected
     for left, right in zip(one.parameters(), two.parameters(), strict=True):
         torch.testing.assert_close(left, right, rtol=0, atol=0)
@@ -71,8 +55,8 @@ def test_the_same_seed_gives_the_same_model_and_keeps_the_global_random_state():
 
 @pytest.mark.parametrize("output", ["classes", "tree", "adaptive", "noise-contrastive"])
 def test_other_output_layers_take_the_same_hidden_states(output):
-    model = small(output=output, tied=False)
-    log_p = model.output.all_log_probs(model(ids()))
+    model = random_model(output=output, tied=False)
+    log_p = model.output.all_log_probs(model(random_ids()))
     torch.testing.assert_close(log_p.exp().sum(-1), torch.ones(2, 12, dtype=torch.float64))
     with pytest.raises(InputError, match=f"{output!r} does not support `margin`"):
         model.set_margin(2.0)
@@ -87,14 +71,14 @@ def test_an_unknown_output_layer_is_an_error_with_the_choices(tied):
 
 
 def test_a_masked_token_has_no_influence():
-    model, batch = small(causal=False), ids()
-    hidden, other = batch.clone(), changed(batch, 4)
+    model, batch = random_model(causal=False), random_ids()
+    hidden, other = batch.clone(), with_other_token(batch, 4)
     hidden[:, 4] = other[:, 4] = model.mask_id
     torch.testing.assert_close(model(hidden), model(other), rtol=0, atol=0)
 
 
 def test_names_in_saved_models_stay_as_they_were():
-    names = set(small(causal=False, tied=False, positions="learned").weights())
+    names = set(random_model(causal=False, tied=False, positions="learned").weights())
     layers = [
         f"transformer.layers.{layer}.{part}"
         for layer in range(2)

@@ -4,13 +4,12 @@ import math
 
 import pytest
 import torch
+from tests.lm.random_model import VOCABULARY, random_ids, random_model, with_other_token
 from torch.nn import functional
 
 from thresher.errors import InputError
-from thresher.lm.model import Architecture, LanguageModel, seeded_model
 from thresher.lm.transformer import Shape, Transformer, rotary_angles, rotate
 
-VOCABULARY = 23
 KINDS = [
     {"positions": positions, "mlp": mlp}
     for positions in ("rotary", "learned")
@@ -18,26 +17,11 @@ KINDS = [
 ]
 
 
-def small(*, causal=True, tied=True, output="full", **options) -> LanguageModel:
-    shape = Shape(width=24, layers=2, heads=3, context=12, causal=causal, **options)
-    return seeded_model(Architecture(VOCABULARY, shape, output, tied), seed=1).double()
-
-
-def ids(batch=2, length=12, *, seed=0):
-    return torch.randint(VOCABULARY, (batch, length), generator=torch.Generator().manual_seed(seed))
-
-
-def changed(batch, position):
-    other = batch.clone()
-    other[:, position] = (other[:, position] + 1) % VOCABULARY
-    return other
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("position", [0, 5, 11])
 def test_a_causal_model_does_not_depend_on_later_tokens(kind, position):
-    model, batch = small(**kind), ids()
-    before, after = model(batch), model(changed(batch, position))
+    model, batch = random_model(**kind), random_ids()
+    before, after = model(batch), model(with_other_token(batch, position))
     torch.testing.assert_close(before[:, :position], after[:, :position], rtol=0, atol=0)
     assert ((before - after)[:, position:].abs().amax(-1) > 1e-9).all()
 
@@ -45,8 +29,8 @@ def test_a_causal_model_does_not_depend_on_later_tokens(kind, position):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("position", [0, 5, 11])
 def test_a_masked_model_depends_on_both_sides(kind, position):
-    model, batch = small(causal=False, **kind), ids()
-    moved = (model(batch) - model(changed(batch, position))).abs().amax(-1)
+    model, batch = random_model(causal=False, **kind), random_ids()
+    moved = (model(batch) - model(with_other_token(batch, position))).abs().amax(-1)
     assert (moved > 1e-9).all()
 
 
@@ -82,23 +66,23 @@ def test_dropout_applies_to_inputs_and_attention_in_training_only(monkeypatch):
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_changes_nothing(causal, kind):
-    model, batch = small(causal=causal, **kind), ids(length=12)
+    model, batch = random_model(causal=causal, **kind), random_ids(length=12)
     mask = torch.arange(12).expand(2, 12) < 7
     torch.testing.assert_close(model(batch, mask=mask)[:, :7], model(batch[:, :7]))
 
 
 @pytest.mark.parametrize(("batch", "length"), [(1, 1), (3, 12), (2, 7)])
 def test_hidden_states_have_a_vector_for_each_id(batch, length):
-    model = small()
-    hidden = model(ids(batch, length))
+    model = random_model()
+    hidden = model(random_ids(batch, length))
     assert hidden.shape == (batch, length, 24)
     assert model.output.all_log_probs(hidden).shape == (batch, length, VOCABULARY)
-    assert len(model.transformer.hidden_states(model.embed(ids(batch, length)))) == 3
+    assert len(model.transformer.hidden_states(model.embed(random_ids(batch, length)))) == 3
 
 
 def test_an_input_longer_than_the_context_is_an_error():
     with pytest.raises(ValueError, match="has 13 tokens, but the context is 12"):
-        small()(ids(length=13))
+        random_model()(random_ids(length=13))
 
 
 def test_products_of_rotated_vectors_depend_on_the_distance_only():
@@ -115,13 +99,13 @@ def test_products_of_rotated_vectors_depend_on_the_distance_only():
 
 @pytest.mark.parametrize("positions", ["rotary", "learned"])
 def test_the_order_of_tokens_matters(positions):
-    model = small(causal=False, positions=positions)
-    hidden = model(ids())
-    assert (hidden.flip(1) - model(ids().flip(1))).abs().max() > 1e-3
+    model = random_model(causal=False, positions=positions)
+    hidden = model(random_ids())
+    assert (hidden.flip(1) - model(random_ids().flip(1))).abs().max() > 1e-3
 
 
 def test_dropout_applies_in_training_only():
-    model, batch = small(dropout=0.5), ids()
+    model, batch = random_model(dropout=0.5), random_ids()
     torch.testing.assert_close(model.eval()(batch), model(batch), rtol=0, atol=0)
     model.train()
     assert (model(batch) - model(batch)).abs().max() > 0.1
