@@ -4,7 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from io import BytesIO
 from typing import IO, Any
 
@@ -36,18 +36,19 @@ class Rows:
     locations: list[str]
     problems: list[str] = field(default_factory=list)
 
-    def to_parquet(self, spans_of_rows: SpansOfRows) -> bytes:
+    def to_parquet(self, spans_of_rows: SpansOfRows, *, with_kinds: bool = False) -> bytes:
         """Return a Parquet file of the rows with a column of spans.
 
         Records may have different fields, but the values of a field must have one type.
+
+        with_kinds: spans have the fields kind and kind_score, which may be null
         """
         import pyarrow as pa  # noqa: PLC0415 (an extra)
         from pyarrow import parquet  # noqa: PLC0415 (an extra)
 
-        span = pa.struct(
-            [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("score", "f8")]
-        )
-        spans = pa.array([_to_json(each) for each in spans_of_rows], pa.list_(span))
+        span = [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string()), ("score", "f8")]
+        span += [("kind", pa.string()), ("kind_score", "f8")] if with_kinds else []
+        spans = pa.array([_to_json(each) for each in spans_of_rows], pa.list_(pa.struct(span)))
         file = BytesIO()
         try:
             table = _table(self.columns) if isinstance(self.columns, list) else self.columns
@@ -82,7 +83,9 @@ def _table(records: list[dict[str, Any]]) -> Any:
 def _to_json(spans: list[Span] | None) -> list[dict[str, Any]] | None:
     if spans is None:
         return None
-    return [{"start": s.start, "end": s.end, "text": s.text, "score": s.score} for s in spans]
+    return [
+        {name: value for name, value in asdict(span).items() if value is not None} for span in spans
+    ]
 
 
 def read_rows(block: Block, *, text_field: str) -> Rows:

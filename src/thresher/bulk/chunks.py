@@ -10,6 +10,7 @@ from thresher.text.corpus import Document
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.decoding import Candidate
     from thresher.entities.finding.scored_text import ScoredSentence
 
 CHUNK_CHARACTERS = 1 << 17  # of raw texts: enough for full batches, and quickly done
@@ -84,12 +85,11 @@ class ScoreWords:
 
     def __call__(
         self, finder: "EntityFinder", chunk: Chunk
-    ) -> list[tuple["ScoredSentence", list[tuple[int, int]]]]:
-        """Return each sentence with the (start, end) of its entities, in words."""
+    ) -> list[tuple["ScoredSentence", list["Candidate"]]]:
+        """Return each sentence with its entities."""
         threshold = finder.threshold if self.threshold is None else self.threshold
         return [
-            (sentence, [(each.start, each.end) for each in sentence.found(threshold)])
-            for sentence in _scored_sentences(finder, chunk)
+            (sentence, sentence.found(threshold)) for sentence in _scored_sentences(finder, chunk)
         ]
 
 

@@ -98,7 +98,11 @@ class BulkRun:
         try:
             rows = read_rows(block, text_field=self.text_field)
             spans = self._find_spans(finder, rows)
-            part = rows.to_parquet(spans) if self.format == "parquet" else rows.to_jsonl(spans)
+            part = (
+                rows.to_parquet(spans, with_kinds=bool(finder.kinds))
+                if self.format == "parquet"
+                else rows.to_jsonl(spans)
+            )
         except InputError as error:
             return BlockResult(block.number, block.source, name, failed=str(error))
         write_file(f"{self.folder}/{name}", part)

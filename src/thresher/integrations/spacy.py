@@ -1,7 +1,8 @@
 """A spaCy pipeline component: `nlp.add_pipe("thresher")`, registered by entry point.
 
 Entities are added to `doc.ents`, or to `doc.spans[spans_key]` if a key is given. The score of each
-is `span._.thresher_score`. A saved pipeline contains the model.
+is `span._.thresher_score`, and that of its kind `span._.thresher_kind_score`. A saved pipeline
+contains the model.
 """
 
 import tempfile
@@ -21,6 +22,7 @@ from thresher.text.formats.tags import ENTITY_LABEL
 from thresher.validation import require_number
 
 SCORE = "thresher_score"
+KIND_SCORE = "thresher_kind_score"
 
 _DEFAULT_CONFIG = {
     "model": None,
@@ -38,7 +40,7 @@ class ThresherPipe:
 
     model: a folder written by `thresher fit`; None for the built-in English model
     selector, threshold: None for the model's own
-    label: of every entity
+    label: of entities without a kind; the others are labelled with their kind
     spans_key: the key in `doc.spans` to write to; None for `doc.ents`
     overwrite: replace existing entities that overlap with the new ones
     """
@@ -56,8 +58,9 @@ class ThresherPipe:
     ) -> None:
         if threshold is not None:
             require_number("threshold", threshold, at_least=0, at_most=1)
-        if not Span.has_extension(SCORE):
-            Span.set_extension(SCORE, default=None)
+        for name in (SCORE, KIND_SCORE):
+            if not Span.has_extension(name):
+                Span.set_extension(name, default=None)
         self.model = model
         self.selector = selector
         self.threshold = threshold
@@ -106,9 +109,11 @@ class ThresherPipe:
 
     def _span(self, doc: Doc, entity: Entity) -> Span:
         """Return all tokens that the entity touches; spaCy may split words elsewhere."""
-        span = doc.char_span(entity.start, entity.end, label=self.label, alignment_mode="expand")
+        label = entity.kind or self.label
+        span = doc.char_span(entity.start, entity.end, label=label, alignment_mode="expand")
         assert span is not None  # only other alignment modes return None
         span._.set(SCORE, entity.score)
+        span._.set(KIND_SCORE, entity.kind_score)
         return span
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -138,7 +143,9 @@ class ThresherPipe:
 
 
 @Language.factory(
-    "thresher", default_config=_DEFAULT_CONFIG, assigns=["doc.ents", f"span._.{SCORE}"]
+    "thresher",
+    default_config=_DEFAULT_CONFIG,
+    assigns=["doc.ents", f"span._.{SCORE}", f"span._.{KIND_SCORE}"],
 )
 def make_pipe(
     nlp: Language,

@@ -10,12 +10,16 @@ class Span:
     """A part of a text with its score: `text == document[start:end]`.
 
     start, end: in characters, end-exclusive   score: from 0 to 1
+    kind: such as "person"; None if the finder knows no kinds, or if none fits
+    kind_score: the probability of the kind, given that the span is an entity
     """
 
     start: int
     end: int
     text: str
     score: float
+    kind: str | None = None
+    kind_score: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.start < self.end == self.start + len(self.text):
@@ -23,6 +27,20 @@ class Span:
             raise ValueError(f"{rule}, got {self.start}:{self.end} for {self.text!r}")
         if not 0 <= self.score <= 1:
             raise ValueError(f"`score` must be between 0 and 1, got {self.score}")
+        if self.kind is not None or self.kind_score is not None:
+            _check_kind(self.kind, self.kind_score)
+
+    def __repr__(self) -> str:
+        kind = "" if self.kind is None else f", kind={self.kind!r}, kind_score={self.kind_score}"
+        span = f"start={self.start}, end={self.end}, text={self.text!r}, score={self.score}"
+        return f"Span({span}{kind})"
+
+
+def _check_kind(kind: str | None, score: float | None) -> None:
+    if not kind:
+        raise ValueError(f"`kind` must be None or a name, and have the `kind_score`: {kind!r}")
+    if score is not None and not 0 <= score <= 1:
+        raise ValueError(f"`kind_score` must be between 0 and 1, got {score}")
 
 
 @dataclass(frozen=True, slots=True)

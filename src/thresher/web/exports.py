@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+from thresher.entities.finding.decoding import word_spans
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.conll import to_conll
 from thresher.text.formats.doccano import to_doccano
@@ -29,14 +30,11 @@ def _jsonl(scored: ScoredText, threshold: float) -> str:
 
 
 def _conll(scored: ScoredText, threshold: float) -> str:
-    return "".join(
-        to_conll(
-            each.words,
-            [(candidate.start, candidate.end) for candidate in each.found(threshold)],
-            each.scores.tolist(),
-        )
-        for each in scored.scored_sentences
-    )
+    sentences = []
+    for each in scored.scored_sentences:
+        spans, kinds = word_spans(each.found(threshold))
+        sentences.append(to_conll(each.words, spans, each.scores.tolist(), kinds=kinds))
+    return "".join(sentences)
 
 
 def _label_studio(scored: ScoredText, threshold: float) -> str:

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from thresher.entities.finding.scored_text import ScoredText
+from thresher.text.formats.jsonl import SCORE_DIGITS, span_object
 from thresher.text.utf16 import utf16_offsets
 from thresher.web.schema import Entity, SentenceResult, TextResult, WordResult
-
-SCORE_DIGITS = 6
 
 
 def text_result(
@@ -20,12 +19,7 @@ def text_result(
     offsets = utf16_offsets(text) if offset_unit == "utf-16" else range(len(text) + 1)
     return TextResult(
         spans=[
-            Entity(
-                start=offsets[span.start],
-                end=offsets[span.end],
-                text=span.text,
-                score=round(span.score, SCORE_DIGITS),
-            )
+            Entity(**span_object(span) | {"start": offsets[span.start], "end": offsets[span.end]})
             for span in scored.spans(threshold)
         ],
         sentences=_sentences(scored, offsets) if with_words else None,

@@ -96,12 +96,17 @@ class DownloadRequest(_Request):
 
 
 class Entity(BaseModel):
-    """An entity, `text[start:end]`, and the probability that exactly this span is one."""
+    """An entity, `text[start:end]`, and the probability that exactly this span is one.
+
+    kind: is missing if the model knows no kinds, or if none fits
+    """
 
     start: int
     end: int
     text: str
     score: float
+    kind: str | None = None
+    kind_score: float | None = None
 
 
 class WordResult(BaseModel):

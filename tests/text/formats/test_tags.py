@@ -46,8 +46,11 @@ def test_decoding_reverses_encoding(gaps_and_lengths):
     for gap, length in gaps_and_lengths:
         spans.append((at + gap, at + gap + length))
         at += gap + length
-    encoded = encode_tags(spans, at + 1, label="ENT")
+    encoded = encode_tags(spans, at + 1)
     assert decode_tags(encoded) == (tuple(spans), ("ENT",) * len(spans))
+    labels = tuple(f"kind {number % 3}" for number in range(len(spans)))
+    encoded = encode_tags(spans, at + 1, labels=labels)
+    assert decode_tags(encoded) == (tuple(spans), labels)
 
 
 @pytest.mark.parametrize("word", ["", "o", "B_PER", "NNP", "-X-", "Ox", "b-per"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from thresher.bulk.chunks import DocumentSpans, FindSpans, ScoreWords, split_into_chunks
 from thresher.bulk.workers import FinderPool
 from thresher.cli.entities.highlight import highlighted
+from thresher.entities.finding.decoding import Candidate, word_spans
 from thresher.text.corpus import Document
 from thresher.text.formats.conll import to_conll, to_iob2
 from thresher.text.formats.doccano import to_doccano
@@ -74,20 +75,22 @@ class Find:
 
     def conll(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word, its tag, its score."""
-        for sentence, spans in self._scored_sentences():
-            yield to_conll(sentence.words, spans, sentence.scores.tolist())
+        for sentence, found in self._scored_sentences():
+            spans, kinds = word_spans(found)
+            yield to_conll(sentence.words, spans, sentence.scores.tolist(), kinds=kinds)
 
     def iob2(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word and its tag."""
-        for sentence, spans in self._scored_sentences():
-            yield to_iob2(sentence.words, spans)
+        for sentence, found in self._scored_sentences():
+            spans, kinds = word_spans(found)
+            yield to_iob2(sentence.words, spans, kinds=kinds)
 
-    def _scored_sentences(self) -> Iterator[tuple["ScoredSentence", list[tuple[int, int]]]]:
+    def _scored_sentences(self) -> Iterator[tuple["ScoredSentence", list[Candidate]]]:
         task = ScoreWords(self.threshold)
         for _, scored in self.finders.map(task, split_into_chunks(self.documents)):
-            for sentence, spans in scored:
-                self.entities += len(spans)
-                yield sentence, spans
+            for sentence, found in scored:
+                self.entities += len(found)
+                yield sentence, found
 
     def write(self, output_format: str) -> Iterator[str]:
         """Yield the pieces of the output in a format."""

@@ -31,16 +31,28 @@ _MAX_GAP = 2  # joining words between two parts of a run
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The words `start` to `end` (exclusive) of a sentence, and how likely they are an entity."""
+    """The words `start` to `end` (exclusive) of a sentence, and how likely they are an entity.
+
+    kind, kind_score: as in `Span`
+    """
 
     start: int
     end: int
     score: float
+    kind: str | None = None
+    kind_score: float | None = None
 
     def in_text(self, text: str, sentence: Sentence) -> Span:
         """Return the span of characters in the text that contains the sentence."""
         start, end = sentence.starts[self.start], sentence.end_of(self.end - 1)
-        return Span(start, end, text[start:end], self.score)
+        return Span(start, end, text[start:end], self.score, self.kind, self.kind_score)
+
+
+def word_spans(
+    candidates: Sequence[Candidate],
+) -> tuple[list[tuple[int, int]], list[str | None]]:
+    """Return the (start, end) of candidates in words, and their kinds, as CoNLL writers need."""
+    return [(each.start, each.end) for each in candidates], [each.kind for each in candidates]
 
 
 def decode(

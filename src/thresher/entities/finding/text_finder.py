@@ -34,6 +34,11 @@ class TextFinder(ABC):
         Texts may share batches, but the scores of one must not depend on the others.
         """
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that spans can have; empty if the finder knows none."""
+        return ()
+
     def find(self, text: str, *, threshold: float | None = None) -> list[Span]:
         """Return the entities of a text, from left to right."""
         return next(self.find_all([text], threshold=threshold))

@@ -16,6 +16,8 @@ from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
 from thresher.text.formats.tags import ENTITY_LABEL, decode_tags, encode_tags
 from thresher.text.sources import open_source
 
+Kinds = Sequence[str | None]
+
 SAMPLE_LINES = 2000  # lines from which the layout is detected
 
 
@@ -138,25 +140,40 @@ def _to_sentence(rows: Sequence[_Row]) -> TaggedSentence:
 
 
 def to_conll(
-    words: Sequence[str], spans: Sequence[tuple[int, int]], scores: Sequence[float]
+    words: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    scores: Sequence[float],
+    *,
+    kinds: Kinds | None = None,
 ) -> str:
     """Return a sentence as lines `word⇥B-ENT|I-ENT|O⇥score` and a blank line.
 
     spans: (start, end) in words   scores: one for each word
+    kinds: one for each span, which replaces ENT; None for a span without a kind
     """
-    rows = zip(_tagged_words(words, spans), scores, strict=True)
+    rows = zip(_tagged_words(words, spans, kinds), scores, strict=True)
     return "".join(f"{tagged}\t{score:.4f}\n" for tagged, score in rows) + "\n"
 
 
-def to_iob2(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> str:
-    """Return a sentence as lines `word⇥B-ENT|I-ENT|O` and a blank line."""
-    return "".join(f"{tagged}\n" for tagged in _tagged_words(words, spans)) + "\n"
+def to_iob2(
+    words: Sequence[str], spans: Sequence[tuple[int, int]], *, kinds: Kinds | None = None
+) -> str:
+    """Return a sentence as lines `word⇥B-ENT|I-ENT|O` and a blank line; arguments as `to_conll`."""
+    return "".join(f"{tagged}\n" for tagged in _tagged_words(words, spans, kinds)) + "\n"
 
 
-def _tagged_words(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[str]:
+def _tagged_words(
+    words: Sequence[str], spans: Sequence[tuple[int, int]], kinds: Kinds | None
+) -> list[str]:
     check_spans(spans, len(words))
-    for word in words:
-        if not word or "\t" in word or "\n" in word:
-            raise InputError(f"CoNLL words must not be empty or have tabs or line breaks: {word!r}")
-    tags = encode_tags(spans, len(words), label=ENTITY_LABEL)
-    return [f"{word}\t{tag}" for word, tag in zip(words, tags, strict=True)]
+    labels = None if kinds is None else [_checked_cell(kind or ENTITY_LABEL) for kind in kinds]
+    tags = encode_tags(spans, len(words), labels=labels)
+    return [f"{_checked_cell(word)}\t{tag}" for word, tag in zip(words, tags, strict=True)]
+
+
+def _checked_cell(text: str) -> str:
+    if not text or "\t" in text or "\n" in text:
+        raise InputError(
+            f"CoNLL words and kinds must not be empty or have tabs or line breaks: {text!r}"
+        )
+    return text

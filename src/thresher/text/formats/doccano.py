@@ -18,13 +18,16 @@ from thresher.text.utf16 import from_utf16, utf16_offsets
 def to_doccano(
     text: str, spans: Iterable[Span], *, label: str = ENTITY_LABEL, about: JsonObject | None = None
 ) -> str:
-    """Return an example as a line of JSON; doccano shows the fields of `about` as metadata."""
+    """Return an example as a line of JSON; doccano shows the fields of `about` as metadata.
+
+    label: of spans without a kind
+    """
     offsets = utf16_offsets(text)
-    rows = [(offsets[s.start], offsets[s.end], round(s.score, SCORE_DIGITS)) for s in spans]
+    rows = [(offsets[span.start], offsets[span.end], span) for span in spans]
     example = {
         "text": text,
-        "label": [[start, end, label] for start, end, _ in rows],
-        "scores": [[start, end, score] for start, end, score in rows],
+        "label": [[start, end, span.kind or label] for start, end, span in rows],
+        "scores": [[start, end, round(span.score, SCORE_DIGITS)] for start, end, span in rows],
     }
     return to_json_line({**(about or {}), **example})
 

@@ -22,6 +22,7 @@ def to_label_studio(
     """Yield the parts of a file.
 
     tasks: texts, their spans, and other fields of the record or None
+    label: of spans without a kind
     version: the name of the model, which Label Studio shows
     """
     lead = "["
@@ -49,7 +50,12 @@ def _region(span: Span, label: str, number: int) -> JsonObject:
         "from_name": "label",
         "to_name": "text",
         "type": "labels",
-        "value": {"start": span.start, "end": span.end, "text": span.text, "labels": [label]},
+        "value": {
+            "start": span.start,
+            "end": span.end,
+            "text": span.text,
+            "labels": [span.kind or label],
+        },
         "score": round(span.score, SCORE_DIGITS),
     }
 

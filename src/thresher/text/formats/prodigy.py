@@ -27,6 +27,7 @@ def to_prodigy(
     """Return a task as a line of JSON; Prodigy shows the fields of `about` beside the text.
 
     sentences: by default those that `segment` finds
+    label: of spans without a kind
     """
     sentences = segment(text) if sentences is None else sentences
     words = [word for sentence in sentences for word in sentence.words]
@@ -50,7 +51,7 @@ def _span(span: Span, words: Sequence[Word], label: str) -> JsonObject:
         "end": span.end,
         "token_start": bisect_right(words, span.start, key=lambda word: word.end),
         "token_end": bisect_left(words, span.end, key=lambda word: word.start) - 1,
-        "label": label,
+        "label": span.kind or label,
         "score": round(span.score, SCORE_DIGITS),
     }
 

@@ -7,7 +7,7 @@ seqeval: a span continues while the tag is "inside" (I, E or L) and its label st
 import re
 from collections.abc import Sequence
 
-ENTITY_LABEL = "ENT"  # label of all entities, because their kinds are not known
+ENTITY_LABEL = "ENT"  # label of an entity whose kind is not known
 
 TAG = re.compile(r"O|[BIESLU](?:-(?P<label>.*))?", re.DOTALL)
 
@@ -41,9 +41,15 @@ def _continues(previous: str, tag: str) -> bool:
     )
 
 
-def encode_tags(spans: Sequence[tuple[int, int]], length: int, *, label: str) -> list[str]:
-    """Return the IOB2 tags of a sentence of `length` words."""
+def encode_tags(
+    spans: Sequence[tuple[int, int]], length: int, *, labels: Sequence[str] | None = None
+) -> list[str]:
+    """Return the IOB2 tags of a sentence of `length` words.
+
+    labels: one for each span; by default all are `ENTITY_LABEL`
+    """
     tags = [_OUTSIDE] * length
-    for start, end in spans:
+    labels = [ENTITY_LABEL] * len(spans) if labels is None else labels
+    for (start, end), label in zip(spans, labels, strict=True):
         tags[start:end] = [f"B-{label}"] + [f"I-{label}"] * (end - start - 1)
     return tags
