@@ -20,7 +20,6 @@ import torch
 from thresher.errors import InputError
 
 _TIMEOUT = 20.0  # seconds; a trial in a forked process takes some hundredths of a second
-_SUCCESS = b"1"
 
 _TRAINING_STEP = """
 import torch
@@ -64,13 +63,20 @@ def _cpu_trains_in(dtype: str) -> bool:
 
 
 def succeeds_in_fork(trial: Callable[[], bool]) -> bool:
-    """Return True if `trial` returns True in a forked process before a timeout.
+    """Return True if `trial` returns True in a forked process before a timeout."""
+    return result_of_fork(lambda: int(trial())) == 1
+
+
+def result_of_fork(trial: Callable[[], int]) -> int:
+    """Return what `trial` returns in a forked process, 0 if that crashes or takes too long.
 
     This is much faster than a new Python process, which would have to import torch again. The
-    trial must not compute gradients. Without `os.fork` (on Windows) the result is False.
+    trial must not compute gradients. Without `os.fork` (on Windows) the result is 0.
+
+    trial: returns a number from 0 to 255
     """
     if not hasattr(os, "fork"):
-        return False
+        return 0
     receiver, sender = os.pipe()
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         child = os.fork()  # safe with threads, because the trial waits for none of them
@@ -78,17 +84,17 @@ def succeeds_in_fork(trial: Callable[[], bool]) -> bool:
         _run_in_child(trial, sender)
     os.close(sender)
     ended, _, _ = select.select([receiver], [], [], _TIMEOUT)
-    success = bool(ended) and os.read(receiver, 1) == _SUCCESS
+    result = os.read(receiver, 1) if ended else b""  # empty if the child ended without a result
     os.close(receiver)
     if not ended:
         os.kill(child, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):  # the system may have reaped the child already
         os.waitpid(child, 0)
-    return success
+    return result[0] if result else 0
 
 
-def _run_in_child(trial: Callable[[], bool], sender: int) -> None:
-    """Run the trial, write to the pipe if it succeeds, and end the process without any output."""
+def _run_in_child(trial: Callable[[], int], sender: int) -> None:
+    """Run the trial, write its result to the pipe, and end the process without any output."""
     try:
         import resource  # noqa: PLC0415 (does not exist on Windows)
 
@@ -96,7 +102,6 @@ def _run_in_child(trial: Callable[[], bool], sender: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         torch.set_num_threads(1)
         with torch.inference_mode():
-            if trial():
-                os.write(sender, _SUCCESS)
+            os.write(sender, bytes([trial()]))
     finally:
         os._exit(0)

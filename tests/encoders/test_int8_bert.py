@@ -6,7 +6,7 @@ from transformers import BertConfig, BertModel
 
 from thresher.encoders.bert import Bert
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
-from thresher.encoders.int8_linear import int8_supported
+from thresher.encoders.int8_linear import MAX_WEIGHTS, int8_max_weight, int8_supported
 from thresher.encoders.packing import encode_packed
 from thresher.encoders.padding import padded_batch
 
@@ -44,13 +44,17 @@ def encode(bert, batch):
     return bert(bert.word_embeddings[batch.ids], batch.mask, layers=LAYERS)
 
 
-def to_int8(bert, batch):
-    return Int8Bert(bert, bert_input_ranges(bert, lambda: encode(bert, batch)), layers=LAYERS)
+def to_int8(bert, batch, max_weight=None):
+    ranges = bert_input_ranges(bert, lambda: encode(bert, batch))
+    return Int8Bert(bert, ranges, layers=LAYERS, max_weight=max_weight)
 
 
-def test_hidden_states_are_within_two_percent_of_float32(exact, batch):
+@pytest.mark.parametrize(
+    "max_weight", [each for each in MAX_WEIGHTS if each <= (int8_max_weight() or 0)]
+)
+def test_hidden_states_are_within_two_percent_of_float32(exact, batch, max_weight):
     expected, inside = encode(exact, batch), batch.mask.bool()
-    fast = to_int8(exact, batch)
+    fast = to_int8(exact, batch, max_weight)
     got = encode_packed(fast, batch, width=96)
     error = (got - expected)[inside].norm() / expected[inside].norm()
     assert 0 < error < 0.02

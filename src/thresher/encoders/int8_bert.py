@@ -1,6 +1,7 @@
 """The first layers of BERT with 8-bit linear layers, over rows that hold several texts each."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -38,13 +39,16 @@ class Int8Bert(nn.Module):
     """The first layers of `bert` with 8-bit linear layers; all other parameters are shared.
 
     ranges: of each linear layer, from `bert_input_ranges`
+    max_weight: the largest integer that a weight becomes; by default what is exact on this CPU
     """
 
-    def __init__(self, bert: Bert, ranges: Ranges, *, layers: int) -> None:
+    def __init__(
+        self, bert: Bert, ranges: Ranges, *, layers: int, max_weight: int | None = None
+    ) -> None:
         super().__init__()
         self.embeddings = bert.embeddings
         self.layers = nn.ModuleList(
-            Int8BertLayer(layer, with_prefix(ranges, f"layers.{number}."))
+            Int8BertLayer(layer, with_prefix(ranges, f"layers.{number}."), max_weight=max_weight)
             for number, layer in enumerate(bert.layers[:layers])
             if isinstance(layer, BertLayer)
         )
@@ -70,28 +74,27 @@ class Int8BertLayer(nn.Module):
     cannot be divided; they are split over several columns instead.
     """
 
-    def __init__(self, layer: BertLayer, ranges: Ranges) -> None:
+    def __init__(self, layer: BertLayer, ranges: Ranges, *, max_weight: int | None = None) -> None:
         super().__init__()
         _check_ranges(layer, ranges)
+        linear = partial(Int8Linear, max_weight=max_weight)
         self.heads = layer.heads
         self.attention_norm, self.output_norm = layer.attention_norm, layer.output_norm
         self._quantize_qkv = _quantizer(ranges, "qkv")
         self._quantize_attention = _quantizer(ranges, "attention_output")
         self._quantize_feed_forward_in = _quantizer(ranges, "feed_forward_in")
-        self._qkv = Int8Linear(layer.qkv.weight, layer.qkv.bias, self._quantize_qkv)
-        self._attention_output = Int8Linear(
+        self._qkv = linear(layer.qkv.weight, layer.qkv.bias, self._quantize_qkv)
+        self._attention_output = linear(
             layer.attention_output.weight, layer.attention_output.bias, self._quantize_attention
         )
         gelu_ranges = ranges[_SAVED_NAMES["feed_forward_out"]]
         channel, start, limit = split_channels(gelu_ranges)
         self._quantize_gelu = Quantizer(gelu_ranges[:, channel].clamp(max=limit))
         first, second = layer.feed_forward_in, layer.feed_forward_out
-        self._feed_forward_in = Int8Linear(
+        self._feed_forward_in = linear(
             first.weight[channel], first.bias[channel] - start, self._quantize_feed_forward_in
         )
-        self._feed_forward_out = Int8Linear(
-            second.weight[:, channel], second.bias, self._quantize_gelu
-        )
+        self._feed_forward_out = linear(second.weight[:, channel], second.bias, self._quantize_gelu)
 
     def forward(self, x: Tensor, attention_mask: Tensor) -> Tensor:
         """Return the hidden states after this layer.

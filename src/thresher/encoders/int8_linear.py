@@ -7,6 +7,10 @@ from the ranges of its channels (static quantization), so the result for a word 
 the rest of the batch. A few channels of a transformer are ten times larger than the others, which
 would then lose precision. Such a channel is divided by one of `channel_divisors` before
 quantization, or its values are split over several columns by `split_channels`.
+
+CPUs with VNNI instructions (most with AVX-512, some with AVX2) add products in 32 bits, and weights
+are integers from −127 to 127. Older CPUs add two products in 16 bits first, which is exact only for
+weights from −63 to 63, since 2 · 255 · 63 < 2¹⁵. `int8_max_weight` finds out by computing products.
 """
 
 import os
@@ -16,7 +20,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from thresher.hardware_support import succeeds_in_fork
+from thresher.hardware_support import result_of_fork
 
 # Of each linear layer, the minimum and maximum of each input channel: (2, channels)
 Ranges = Mapping[str, Tensor]
@@ -25,7 +29,8 @@ _ORDINARY_QUANTILE = 0.98  # channels with larger values than this quantile are 
 _UNSPLIT_QUANTILE = 0.995  # of GELU's channels, those below this quantile stay in one column
 _GELU_LINEAR_FROM = 3.0  # for y above this, GELU(y) = y to four thousandths
 _MAX_COLUMNS = 8  # that one channel is split over
-_MAX_UINT8, _MAX_INT8 = 255, 127
+_MAX_UINT8 = 255
+MAX_WEIGHTS = (127, 63)  # with sums of products in 32 bits, and with pairs of them in 16 bits
 _MANTISSA = 2.0**23  # the last bit of the mantissa of a float32 of this size is worth 1
 
 
@@ -62,11 +67,20 @@ class Int8Linear:
     """A linear layer whose inputs were quantized by `quantizer`.
 
     weight: (outputs, channels)   bias: (outputs,)
+    max_weight: the largest integer that a weight becomes; by default what is exact on this CPU
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, quantizer: Quantizer) -> None:
+    def __init__(
+        self,
+        weight: Tensor,
+        bias: Tensor | None,
+        quantizer: Quantizer,
+        *,
+        max_weight: int | None = None,
+    ) -> None:
+        max_weight = max_weight or int8_max_weight() or MAX_WEIGHTS[0]
         weight = weight.detach() * quantizer.divisors
-        scales = (weight.abs().amax(1) / _MAX_INT8).clamp(min=1e-12)
+        scales = (weight.abs().amax(1) / max_weight).clamp(min=1e-12)
         rows = (weight / scales[:, None]).round().to(torch.int8)
         zero_points = torch.zeros(len(weight), dtype=torch.long)
         packed = torch.ops.onednn.qlinear_prepack(rows, None)
@@ -171,29 +185,39 @@ def _linear_layers(module: nn.Module) -> Iterator[tuple[str, nn.Linear]]:
 _WITHOUT_AMX = {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}
 
 
-@cache
 def int8_supported() -> bool:
-    """Return True if 8-bit matrix products are exact on this CPU.
+    """Return True if 8-bit matrix products are exact on this CPU, with large or small weights."""
+    return int8_max_weight() is not None
 
-    CPUs without VNNI add pairs of products in 16 bits, which overflows for large values. If the
-    first trial fails, it is repeated with oneDNN limited to AVX-512 VNNI, because some virtual
-    machines advertise AMX but do not support it. The limit then stays set for this process.
+
+@cache
+def int8_max_weight() -> int | None:
+    """Return the largest integer weight whose products are exact on this CPU: 127, 63 or None.
+
+    The trial computes products in a forked process. If it crashes, it is repeated with oneDNN
+    limited to AVX-512 VNNI, because some virtual machines advertise AMX but do not support it. The
+    limit then stays set for this process. On other processors than x86 the same operations are
+    tried; if torch has them there, they are used.
     """
-    if not hasattr(os, "fork"):
-        return False
-    if succeeds_in_fork(int8_products_exact):
-        return True
-    for name, value in _WITHOUT_AMX.items():
-        os.environ.setdefault(name, value)
-    return succeeds_in_fork(int8_products_exact)
+    max_weight = result_of_fork(exact_max_weight)
+    if not max_weight and hasattr(os, "fork"):
+        for name, value in _WITHOUT_AMX.items():
+            os.environ.setdefault(name, value)
+        max_weight = result_of_fork(exact_max_weight)
+    return max_weight or None
 
 
-def int8_products_exact() -> bool:
+def exact_max_weight() -> int:
+    """Return the largest of `MAX_WEIGHTS` whose products are exact in this process, else 0."""
+    return next((each for each in MAX_WEIGHTS if int8_products_exact(each)), 0)
+
+
+def int8_products_exact(max_weight: int = MAX_WEIGHTS[0]) -> bool:
     """Return True if products of the largest 8-bit integers are summed without overflow."""
     quantize = Quantizer(torch.tensor([[0.0], [1.0]]).expand(2, 128))
     x, ones = torch.ones(64, 128), torch.ones(64, 32)
     try:
-        layer = Int8Linear(torch.ones(32, 128), torch.zeros(32), quantize)
+        layer = Int8Linear(torch.ones(32, 128), torch.zeros(32), quantize, max_weight=max_weight)
         sums = [
             layer(quantize(x)),
             layer.add_to(ones, quantize(x)) - 1,
