@@ -255,12 +255,14 @@ def test_a_damaged_parquet_file_is_reported(run, finder, tmp_path):
 
 def test_a_row_on_which_the_finder_fails_is_reported_and_skipped(run, records, finder):
     class FailingFinder:
-        def find(self, text, *, threshold=None):
+        kinds = ()
+
+        def find(self, text, *, threshold=None, only=None):
             if text.endswith(" 17"):
                 raise ZeroDivisionError("why")
             return finder.find(text, threshold=threshold)
 
-        def find_all(self, texts, *, threshold=None):
+        def find_all(self, texts, *, threshold=None, only=None):
             return (self.find(text) for text in texts)
 
     blocks = plan_blocks([records])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
+from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.text.annotations import Span
 from thresher.text.corpus import Document
 
@@ -52,18 +53,23 @@ class FindSpans:
     """The task of finding the entities of each document of a chunk.
 
     threshold: the minimum score of an entity; None for the model's own
+    only: the kinds of entities to keep; None for all
     """
 
     threshold: float | None = None
+    only: tuple[str, ...] | None = None
 
     def __call__(self, finder: "EntityFinder", chunk: Chunk) -> list[list[Span]]:
         """Return the entities of each document.
 
         Documents that are already split keep their words, and all of a chunk form one text.
         """
+        threshold, only = self.threshold, self.only
         if chunk[0].sentences is None:
-            return list(finder.find_all((each.text for each in chunk), threshold=self.threshold))
-        found = iter(finder.find_words(list(sentences_of(chunk)), threshold=self.threshold))
+            texts = (document.text for document in chunk)
+            return list(finder.find_all(texts, threshold=threshold, only=only))
+        split = list(sentences_of(chunk))
+        found = iter(finder.find_words(split, threshold=threshold, only=only))
         return [
             [
                 candidate.in_text(document.text, sentence)
@@ -78,18 +84,21 @@ class FindSpans:
 class ScoreWords:
     """The task of scoring every word of a chunk.
 
-    threshold: the minimum score of an entity; None for the model's own
+    threshold, only: as in `FindSpans`
     """
 
     threshold: float | None = None
+    only: tuple[str, ...] | None = None
 
     def __call__(
         self, finder: "EntityFinder", chunk: Chunk
     ) -> list[tuple["ScoredSentence", list["Candidate"]]]:
         """Return each sentence with its entities."""
         threshold = finder.threshold if self.threshold is None else self.threshold
+        kinds = checked_kinds(self.only, finder.kinds)
         return [
-            (sentence, sentence.found(threshold)) for sentence in _scored_sentences(finder, chunk)
+            (sentence, sentence.found(threshold, kinds))
+            for sentence in _scored_sentences(finder, chunk)
         ]
 
 

@@ -23,6 +23,7 @@ from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import file_size, list_files, read_file, write_file
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import find_model_folder
+from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG
 from thresher.text.annotations import Span
@@ -61,6 +62,7 @@ class BulkRun:
     folder: a path or URL
     text_field: the field or column that contains the text
     threshold: the minimum score of an entity; None for the model's own
+    only: the kinds of entities to keep; None for all
     format: of the parts, jsonl or parquet
     """
 
@@ -69,6 +71,7 @@ class BulkRun:
     text_field: str = "text"
     threshold: float | None = None
     format: str = "jsonl"
+    only: tuple[str, ...] | None = None
 
     def start(self, blocks: Sequence[Block]) -> list[Block]:
         """Write the plan and return the blocks that are not done yet.
@@ -95,6 +98,7 @@ class BulkRun:
         If the block cannot be read or written in this format, the result says why.
         """
         name = f"part-{block.number:05}.{self.format}"
+        checked_kinds(self.only, finder.kinds)  # not in a row: it would be reported for each
         try:
             rows = read_rows(block, text_field=self.text_field)
             spans = self._find_spans(finder, rows)
@@ -136,7 +140,7 @@ class BulkRun:
     def _find_spans(self, finder: "EntityFinder", rows: Rows) -> SpansOfRows:
         texts = [text for text in rows.texts if text is not None]
         try:
-            found = iter(list(finder.find_all(texts, threshold=self.threshold)))
+            found = iter(list(finder.find_all(texts, threshold=self.threshold, only=self.only)))
             return [None if text is None else next(found) for text in rows.texts]
         except Exception:  # find out which row fails; it must not stop the others
             return [
@@ -148,7 +152,7 @@ class BulkRun:
         self, finder: "EntityFinder", text: str, location: str, rows: Rows
     ) -> list[Span] | None:
         try:
-            return finder.find(text, threshold=self.threshold)
+            return finder.find(text, threshold=self.threshold, only=self.only)
         except Exception as error:
             rows.problems.append(f"{location}: {type(error).__name__}: {error}")
             return None
@@ -160,6 +164,7 @@ class BulkRun:
                 "format": FORMAT_VERSION,
                 "text": self.text_field,
                 "threshold": self.threshold,
+                **({} if self.only is None else {"only": self.only}),
                 "form": self.format,
                 "model": _model_identity(self.finder_choice),
                 "sources": {name: file_size(name) for name in sources},

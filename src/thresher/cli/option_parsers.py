@@ -90,6 +90,14 @@ def parse_named_model(value: str) -> NamedModel:
     return NamedModel(name, Path(folder))
 
 
+def parse_kinds(value: str) -> tuple[str, ...]:
+    """Parse `person,place`."""
+    kinds = tuple(kind.strip() for kind in value.split(","))
+    if not all(kinds):
+        raise typer.BadParameter(f"{value!r} is not of the form person,place")
+    return kinds
+
+
 def _parse_rate(value: str) -> float:
     try:
         if 0 <= (rate := float(value)) <= 1:

@@ -11,6 +11,7 @@ import thresher
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
+from thresher.cli.option_parsers import parse_kinds
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
 from thresher.text.corpus import Document
@@ -66,6 +67,14 @@ Threshold = Annotated[
         metavar="T",
         min=0,
         max=1,
+    ),
+]
+Only = Annotated[
+    Any,
+    option(
+        "Keep only entities of these kinds, separated by commas: person,place.",
+        metavar="KINDS",
+        parser=parse_kinds,
     ),
 ]
 Device = Annotated[

@@ -78,3 +78,16 @@ def test_any_text_can_be_written(text):
 def test_a_page_refuses_spans_that_are_not_of_its_text_or_overlap(spans):
     with pytest.raises(ValueError, match="not a span of this text"):
         "".join(to_html([(TEXT, spans)]))
+
+
+def test_kinds_have_colours_names_and_a_legend():
+    typed = [Span(0, 11, "Marie Curie", 0.9, 'per"son', 0.8), Span(34, 39, "Paris", 0.25)]
+    written = "".join(to_html([("no entity", []), (TEXT, typed), (TEXT, typed)]))
+    page = Page(written)
+    assert page.paragraphs == ["no entity", TEXT, TEXT]
+    first, second = (attributes for attributes, _ in page.marks[:2])
+    assert (first["data-kind"], first["title"]) == ('per"son', 'per"son 0.90')
+    assert "data-kind" not in second
+    assert first["style"].removeprefix("--kind:") in written.partition("<footer")[2]
+    assert "per&quot;son 2</span>" in written
+    assert "data-kind" not in "".join(to_html([(TEXT, SPANS)]))

@@ -11,7 +11,7 @@ from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import number_option, option, with_option_groups
-from thresher.cli.options import FinderOptions, RunOptions, TextOptions
+from thresher.cli.options import FinderOptions, Only, RunOptions, TextOptions
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
@@ -89,12 +89,14 @@ def find(
     selector: Selector = None,
     workers: Workers = None,
     engine: EngineName = None,
+    only: Only = None,
 ) -> None:
     """Find the entities of texts.
 
     thresher find notes.txt
     thresher find corpus/ --to jsonl -o found.jsonl --workers 4
     thresher find page.txt -o page.html
+    thresher find notes.txt --only person,place
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
     cat notes.txt | thresher find - | head
 
@@ -109,6 +111,7 @@ def find(
             finder=choice,
             to=to,
             threshold=finder.threshold,
+            only=only,
             workers=workers,
             quiet=run.quiet,
         )
@@ -129,7 +132,7 @@ def find(
         progress_bars(quiet=run.quiet or on_terminal) as progress,
         open_output(path) as write,
     ):
-        found = Find(finders, progress.track(documents, "finding"), finder.threshold)
+        found = Find(finders, progress.track(documents, "finding"), finder.threshold, only)
         for piece in found.write(output_format):
             write(piece)
     if path is not None:

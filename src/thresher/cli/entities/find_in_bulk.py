@@ -26,6 +26,7 @@ def find_in_bulk(
     finder: FinderChoice,
     to: str | None,
     threshold: float | None,
+    only: tuple[str, ...] | None,
     workers: int | None,
     quiet: bool,
 ) -> None:
@@ -49,7 +50,7 @@ def find_in_bulk(
     if not blocks:
         raise InputError(f"no text in {texts.sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
-    run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form)
+    run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form, only)
     problems = Problems()
     todo = run.start(blocks)
     failed = 0

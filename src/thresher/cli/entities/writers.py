@@ -27,17 +27,19 @@ class Find:
     """One run of a finder over documents.
 
     threshold: minimum score of an entity; None for the threshold of the model
+    only: kinds of entities to write; None for all
     entities: number of entities found so far
     """
 
     finders: FinderPool
     documents: Iterable[Document]
     threshold: float | None = None
+    only: tuple[str, ...] | None = None
     entities: int = 0
 
     def spans(self) -> Iterator[DocumentSpans]:
         """Yield each document with its entities."""
-        task = FindSpans(self.threshold)
+        task = FindSpans(self.threshold, self.only)
         for chunk, found in self.finders.map(task, split_into_chunks(self.documents)):
             for document, spans in zip(chunk, found, strict=True):
                 self.entities += len(spans)
@@ -86,7 +88,7 @@ class Find:
             yield to_iob2(sentence.words, spans, kinds=kinds)
 
     def _scored_sentences(self) -> Iterator[tuple["ScoredSentence", list[Candidate]]]:
-        task = ScoreWords(self.threshold)
+        task = ScoreWords(self.threshold, self.only)
         for _, scored in self.finders.map(task, split_into_chunks(self.documents)):
             for sentence, found in scored:
                 self.entities += len(found)

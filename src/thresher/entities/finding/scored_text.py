@@ -1,6 +1,6 @@
 """Texts with the scores of their words and their candidate spans: the output of scoring."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from thresher.entities.finding.decoding import Candidate
@@ -21,9 +21,16 @@ class ScoredSentence:
     scores: Scores
     candidates: Sequence[Candidate]
 
-    def found(self, threshold: float) -> list[Candidate]:
-        """Return the candidates that score at least the threshold."""
-        return [each for each in self.candidates if each.score >= threshold]
+    def found(self, threshold: float, only: Collection[str] | None = None) -> list[Candidate]:
+        """Return the candidates that score at least the threshold.
+
+        only: the kinds of candidates to return; by default all, also those without a kind
+        """
+        return [
+            each
+            for each in self.candidates
+            if each.score >= threshold and (only is None or each.kind in only)
+        ]
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,13 @@ class ScoredText:
     sentences: Sequence[Sentence]
     scored_sentences: Sequence[ScoredSentence]
 
-    def spans(self, threshold: float) -> list[Span]:
-        """Return the entities: candidates that score at least the threshold, as offsets."""
+    def spans(self, threshold: float, only: Collection[str] | None = None) -> list[Span]:
+        """Return the entities as offsets: candidates that score at least the threshold.
+
+        only: the kinds of entities to return; by default all, also those without a kind
+        """
         return [
             candidate.in_text(self.text, sentence)
             for sentence, scored in zip(self.sentences, self.scored_sentences, strict=True)
-            for candidate in scored.found(threshold)
+            for candidate in scored.found(threshold, only)
         ]

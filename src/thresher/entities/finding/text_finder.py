@@ -1,11 +1,12 @@
 """The base class of finders: from texts to scored texts and spans, however words are scored."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from thresher.deprecation import warn_renamed
 from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.errors import InputError
 from thresher.gates.batching import group_by_words
@@ -39,24 +40,43 @@ class TextFinder(ABC):
         """The kinds that spans can have; empty if the finder knows none."""
         return ()
 
-    def find(self, text: str, *, threshold: float | None = None) -> list[Span]:
-        """Return the entities of a text, from left to right."""
-        return next(self.find_all([text], threshold=threshold))
+    def find(
+        self,
+        text: str,
+        *,
+        threshold: float | None = None,
+        only: Collection[str] | None = None,
+    ) -> list[Span]:
+        """Return the entities of a text, from left to right.
+
+        only: the kinds of entities to return; by default all, also those without a kind
+        """
+        return next(self.find_all([text], threshold=threshold, only=only))
 
     def find_all(
-        self, texts: Iterable[str], *, threshold: float | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        threshold: float | None = None,
+        only: Collection[str] | None = None,
     ) -> Iterator[list[Span]]:
         """Yield the entities of each text. Lazy: texts are consumed a few at a time."""
         min_score = self._checked_threshold(threshold)
+        kinds = checked_kinds(only, self.kinds)
         for scored in self.score_texts(texts):
-            yield scored.spans(min_score)
+            yield scored.spans(min_score, kinds)
 
     def find_words(
-        self, sentences: SplitText, *, threshold: float | None = None
+        self,
+        sentences: SplitText,
+        *,
+        threshold: float | None = None,
+        only: Collection[str] | None = None,
     ) -> list[list[Candidate]]:
         """Return the entities of each sentence of one text that is already split into words."""
         min_score = self._checked_threshold(threshold)
-        return [scored.found(min_score) for scored in self.score_sentences(sentences)]
+        kinds = checked_kinds(only, self.kinds)
+        return [scored.found(min_score, kinds) for scored in self.score_sentences(sentences)]
 
     def score_texts(self, texts: Iterable[str]) -> Iterator[ScoredText]:
         """Yield every text with the scores of its words and all its candidates.

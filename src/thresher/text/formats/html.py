@@ -1,10 +1,12 @@
 """Write texts with highlighted spans as one self-contained HTML page."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 from thresher.text.annotations import Span
+from thresher.text.kind_colours import KindColours
 
 _HEAD = """<!doctype html>
 <html lang="und">
@@ -30,6 +32,17 @@ mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
 """
 _FOOT = "</body>\n</html>\n"
 
+# Written before the first text with kinds: whether there are any is not known at the start.
+_KIND_STYLE = """<style>
+mark[data-kind], .kinds span { color: #1c1c1a; background: var(--kind); padding: .1em .3em;
+  border-radius: .25em; }
+mark[data-kind]::after { content: attr(data-kind); font-size: .7em; margin-left: .4em;
+  opacity: .75; }
+.kinds { position: sticky; bottom: 0; margin: 2rem 0 0; padding: .6rem 0; display: flex;
+  flex-wrap: wrap; gap: .3rem .8rem; background: var(--page); font-size: .9rem; }
+</style>
+"""
+
 # HTML cannot contain control characters or lone surrogates, not even escaped.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -38,27 +51,52 @@ HtmlDocument = tuple[str, Sequence[Span]] | tuple[str, Sequence[Span], str]
 
 
 def to_html(documents: Iterable[HtmlDocument], *, title: str = "Entities") -> Iterator[str]:
-    """Yield the parts of a page: one paragraph per text; spans with a high score are brighter.
+    """Yield the parts of a page: one paragraph per text, and a legend if spans have kinds.
+
+    Spans with a kind have its colour and name; of the others, those with a high score are brighter.
 
     documents: (text, spans) or (text, spans, heading)
     """
     yield _HEAD.format(title=_escape(title))
+    colours = KindColours()
+    counts: Counter[str] = Counter()
     for text, spans, *headings in documents:
+        kinds = [span.kind for span in spans if span.kind is not None]
+        if kinds and not counts:
+            yield _KIND_STYLE
+        counts.update(kinds)
         above = "".join(f"<h2>{_escape(heading)}</h2>\n" for heading in headings)
-        yield f'{above}<p dir="auto">{"".join(_highlight(text, spans))}</p>\n'
+        yield f'{above}<p dir="auto">{"".join(_highlight(text, spans, colours))}</p>\n'
+    if counts:
+        yield _legend(counts, colours)
     yield _FOOT
 
 
-def _highlight(text: str, spans: Sequence[Span]) -> Iterator[str]:
+def _legend(counts: Counter[str], colours: KindColours) -> str:
+    kinds = (
+        f'<span style="--kind:{colours.colour(kind)}">{_escape(kind)} {count:,}</span>'
+        for kind, count in counts.most_common()
+    )
+    return f'<footer class="kinds">{" ".join(kinds)}</footer>\n'
+
+
+def _highlight(text: str, spans: Sequence[Span], colours: KindColours) -> Iterator[str]:
     end = 0  # of the previous span
     for span in sorted(spans, key=lambda span: span.start):
         if span.start < end or text[span.start : span.end] != span.text:
             raise ValueError(f"not a span of this text, or it overlaps another span: {span}")
         yield _escape(text[end : span.start])
-        score = f"{span.score:.2f}"
-        yield f'<mark style="--score:{score}" title="{score}">{_escape(span.text)}</mark>'
+        yield f"<mark {_attributes(span, colours)}>{_escape(span.text)}</mark>"
         end = span.end
     yield _escape(text[end:])
+
+
+def _attributes(span: Span, colours: KindColours) -> str:
+    score = f"{span.score:.2f}"
+    if span.kind is None:
+        return f'style="--score:{score}" title="{score}"'
+    kind = _escape(span.kind)
+    return f'style="--kind:{colours.colour(span.kind)}" data-kind="{kind}" title="{kind} {score}"'
 
 
 def _escape(text: str) -> str:
