@@ -139,7 +139,8 @@ def test_parquet_keeps_its_own_columns(run, finder, tmp_path, form):
     assert done.problems == (f"{path} row 2: column 'body' is not a string",)
     if form == "parquet":
         found = parquet.read_table(f"{run.folder}/part-00000.parquet")
-        assert found.drop_columns(["spans"]).equals(table.drop_columns(["spans"]))
+        renamed = table.rename_columns(["body", "when", "input_spans"])
+        assert found.drop_columns(["spans"]).equals(renamed)
         spans = found["spans"].to_pylist()
     else:
         rows = found_in(run.folder)
@@ -148,6 +149,7 @@ def test_parquet_keeps_its_own_columns(run, finder, tmp_path, form):
             None,
             "1970-01-01 00:00:00.003000",
         ]
+        assert [each["input_spans"] for each in rows] == ["old"] * 3
         spans = [each["spans"] for each in rows]
     assert [each and [span["text"] for span in each] for each in spans] == [
         ["Magda", "Oslo"],

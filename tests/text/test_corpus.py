@@ -1,5 +1,6 @@
 """Texts are read from files of all formats, with correct locations and clear errors."""
 
+import datetime
 import gzip
 import io
 import json
@@ -404,3 +405,39 @@ def test_an_invalid_conll_line_is_reported_and_the_rest_is_read(tmp_path):
     ]
     with pytest.raises(InputError, match="line"):
         list(read_texts([str(path)]))
+
+
+class TestOtherFields:
+    def fields(self, name, **options):
+        return [document.fields for document in read_texts(name, **options)]
+
+    def test_records_and_tables_keep_them(self):
+        others = {"id": "7", "date": "2024-05-01"}
+        row = {"id": "7", "text": "Marie", "date": "2024-05-01"}
+        for separator, name in ((",", "a.csv"), ("\t", "a.tsv")):
+            write(name, f"{separator.join(row)}\n{separator.join(row.values())}\n")
+            assert self.fields(name) == [others]
+        assert self.fields(write("a.jsonl", jsonl(row))) == [others]
+        task = [{"id": 3, "data": {"text": "Marie", "lang": "fr"}}]
+        name = write("a.json", json.dumps(task))
+        assert self.fields(name, format="label-studio") == [{"id": 3, "lang": "fr"}]
+
+    def test_the_text_is_not_one_of_them_whatever_its_name(self):
+        name = write("a.jsonl", jsonl({"body": "Marie", "text": "x"}))
+        assert self.fields(name, field="body") == [{"text": "x"}]
+
+    def test_parquet_keeps_them_with_their_types(self):
+        day = datetime.date(2024, 5, 1)
+        name = write_parquet("a.parquet", {"text": ["Marie"], "id": [7], "day": [day]})
+        assert self.fields(name) == [{"id": 7, "day": day}]
+
+    def test_comments_of_conll_sentences_are_fields(self):
+        write("a.conll", "# sent_id = 3\n# a remark\nMarie\tO\n\n# lang = fr\nLeft\tO\n")
+        assert self.fields("a.conll") == [{"sent_id": "3"}, {"lang": "fr"}]
+
+    def test_a_deeply_nested_record_is_refused_because_it_could_not_be_written(self, problems):
+        deep = '{"text": "Marie", "x": ' + "[" * 150 + "]" * 150 + "}\n"
+        strings = json.dumps({"text": "[{" * 300, "x": '"[' * 300}) + "\n"
+        write("a.jsonl", deep + strings)
+        assert len(read("a.jsonl", on_problem=problems.append)) == 1
+        assert problems == ["a.jsonl line 1: nested too deeply"]

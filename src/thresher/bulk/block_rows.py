@@ -12,8 +12,9 @@ from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import open_file
 from thresher.errors import InputError
 from thresher.text.annotations import Span
+from thresher.text.document import with_fields
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
-from thresher.text.records import jsonl_records, line_records
+from thresher.text.records import jsonl_records, line_records, to_json_line
 
 SPANS = "spans"  # the column that is added
 _READ_SIZE = 1 << 20  # bytes read at a time to complete the last line of a block
@@ -52,8 +53,8 @@ class Rows:
         file = BytesIO()
         try:
             table = _table(self.columns) if isinstance(self.columns, list) else self.columns
-            if SPANS in table.column_names:
-                table = table.drop_columns([SPANS])
+            names = [*with_fields({}, dict.fromkeys(table.column_names), SPANS)]
+            table = table.rename_columns(names)
             parquet.write_table(table.append_column(SPANS, spans), file)
         except (pa.ArrowException, OverflowError) as error:
             raise InputError(
@@ -66,10 +67,10 @@ class Rows:
         """Return a JSONL file with the columns and spans of each row."""
         records = self.columns if isinstance(self.columns, list) else self.columns.to_pylist()
         lines = (
-            json.dumps({**record, SPANS: _to_json(spans)}, ensure_ascii=False, default=str)
+            to_json_line({**with_fields({}, record, SPANS), SPANS: _to_json(spans)})
             for record, spans in zip(records, spans_of_rows, strict=True)
         )
-        return "".join(f"{line}\n" for line in lines).encode(errors="replace")
+        return "".join(lines).encode()
 
 
 def _table(records: list[dict[str, Any]]) -> Any:

@@ -1,13 +1,13 @@
 """Group documents into chunks, and the tasks that a finder runs on a chunk."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.text.annotations import Span
-from thresher.text.corpus import Document
+from thresher.text.document import Document
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -92,21 +92,24 @@ class ScoreWords:
 
     def __call__(
         self, finder: "EntityFinder", chunk: Chunk
-    ) -> list[tuple["ScoredSentence", list["Candidate"]]]:
-        """Return each sentence with its entities."""
+    ) -> list[list[tuple["ScoredSentence", list["Candidate"]]]]:
+        """Return the sentences of each document with their entities."""
         threshold = finder.threshold if self.threshold is None else self.threshold
         kinds = checked_kinds(self.only, finder.kinds)
         return [
-            (sentence, sentence.found(threshold, kinds))
-            for sentence in _scored_sentences(finder, chunk)
+            [(sentence, sentence.found(threshold, kinds)) for sentence in sentences]
+            for sentences in _scored_sentences(finder, chunk)
         ]
 
 
-def _scored_sentences(finder: "EntityFinder", chunk: Chunk) -> list["ScoredSentence"]:
-    if chunk[0].sentences is not None:
-        return finder.score_sentences(list(sentences_of(chunk)))
-    scored_texts = finder.score_texts(document.text for document in chunk)
-    return [sentence for text in scored_texts for sentence in text.scored_sentences]
+def _scored_sentences(finder: "EntityFinder", chunk: Chunk) -> Iterator[Sequence["ScoredSentence"]]:
+    if chunk[0].sentences is None:
+        for text in finder.score_texts(document.text for document in chunk):
+            yield text.scored_sentences
+        return
+    scored = iter(finder.score_sentences(list(sentences_of(chunk))))
+    for document in chunk:
+        yield list(islice(scored, len(document.segmented())))
 
 
 def sentences_of(documents: Iterable[Document]) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from thresher.cli.option_groups import OptionGroup, argument, flag, number_optio
 from thresher.cli.option_parsers import parse_kinds
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
-from thresher.text.corpus import Document
+from thresher.text.document import Document
 from thresher.work_folder import check_output_folder
 
 PRIOR_KNOWLEDGE = "Prior knowledge"

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import RecordFormat
-from thresher.text.records import JsonObject, Record, missing_field, read_records, text_field
+from thresher.text.records import JsonObject, Record, missing_field, read_records, split_text
 from thresher.text.sources import display_names, find_sources, open_source, record_format_from_name
 from thresher.validation import require_choice
 
@@ -20,6 +20,7 @@ class LabelledText:
     """A text, its label if a label field was given, and its gold rationale if it has one.
 
     number: its first line in the source, from 1   gold: spans of characters, end-exclusive
+    fields: the other fields of the record, such as its id
     """
 
     text: str
@@ -27,6 +28,7 @@ class LabelledText:
     number: int
     label: str | None = None
     gold: tuple[Bounds, ...] | None = None
+    fields: JsonObject = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,14 +115,14 @@ def _usable_texts(
 
 
 def _text_of(record: JsonObject, fields: Fields, name: str, number: int) -> LabelledText:
-    text = text_field(record, fields.text)
+    text, others = split_text(record, fields.text)
     if not text.strip():
         raise InputError("the text is empty")
     label = None if fields.label is None else _label(record[fields.label], fields.label)
     gold = None
     if fields.gold is not None and record.get(fields.gold) not in (None, ""):
         gold = _gold(record[fields.gold], fields.gold, len(text))
-    return LabelledText(text, name, number, label, gold)
+    return LabelledText(text, name, number, label, gold, others)
 
 
 def _label(value: object, field: str) -> str:

@@ -6,7 +6,8 @@ from thresher.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from thresher.text.annotations import Span, TaggedSentence
-    from thresher.text.corpus import Document, read_texts
+    from thresher.text.corpus import read_texts
+    from thresher.text.document import Document
     from thresher.text.formats.annotation_tools import read_annotated
     from thresher.text.formats.conll import read_conll, to_conll, to_iob2
     from thresher.text.formats.doccano import to_doccano
@@ -41,7 +42,8 @@ __getattr__, __dir__ = lazy_exports(
     __name__,
     {
         "thresher.text.annotations": ["Span", "TaggedSentence"],
-        "thresher.text.corpus": ["Document", "read_texts"],
+        "thresher.text.corpus": ["read_texts"],
+        "thresher.text.document": ["Document"],
         "thresher.text.formats.annotation_tools": ["read_annotated"],
         "thresher.text.formats.conll": ["read_conll", "to_conll", "to_iob2"],
         "thresher.text.formats.doccano": ["to_doccano"],

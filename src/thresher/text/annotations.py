@@ -49,12 +49,14 @@ class TaggedSentence:
 
     labels: one for each span; empty strings if the tags have no labels
     line: the sentence's first line in its file
+    comments: names and values of comments such as "# id = 5"
     """
 
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     labels: tuple[str, ...]
     line: int = 1
+    comments: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.words or not all(self.words):

@@ -2,15 +2,15 @@
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Self, cast
+from typing import IO, cast
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import TextFormat
+from thresher.text.document import Document
 from thresher.text.formats.conll import parse_conll
-from thresher.text.formats.label_studio import task_text
+from thresher.text.formats.label_studio import split_task
 from thresher.text.formats.tsv_detection import SAMPLE_BYTES, detect_tsv_format
 from thresher.text.parquet import open_parquet, parquet_records
 from thresher.text.records import (
@@ -18,10 +18,9 @@ from thresher.text.records import (
     Record,
     json_records,
     jsonl_records,
+    split_text,
     table_records,
-    text_field,
 )
-from thresher.text.sentences import Sentence, segment
 from thresher.text.sources import (
     STANDARD_INPUT,
     display_names,
@@ -31,33 +30,6 @@ from thresher.text.sources import (
 )
 from thresher.text.text_blocks import read_text_blocks
 from thresher.validation import require_choice
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text and where it was read from.
-
-    source: name of the file, "-" for standard input
-    number: the text's first line in the source, or its row in a Parquet file; from 1
-    offset: number of characters before it, if the source is read in blocks
-    sentences: if the source was split into words already; offsets refer to `text`
-    """
-
-    text: str
-    source: str
-    number: int = 1
-    offset: int = 0
-    sentences: tuple[Sentence, ...] | None = None
-
-    @classmethod
-    def from_words(cls, words: Iterable[str], *, source: str, number: int = 1) -> Self:
-        """Make a document of one sentence; its text is the words joined by single spaces."""
-        sentence = Sentence.from_words(words)
-        return cls(" ".join(sentence.texts), source, number, sentences=(sentence,))
-
-    def segmented(self) -> Sequence[Sentence]:
-        """Return `sentences` if they are given, otherwise those that `segment` finds."""
-        return segment(self.text) if self.sentences is None else self.sentences
 
 
 def read_texts(
@@ -120,13 +92,13 @@ def _read_plain(name: str, _field: str, on_problem: WarningHandler) -> Iterator[
 def _read_jsonl(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
         records = jsonl_records(enumerate(stream, 1), name=name, on_problem=on_problem)
-        yield from _documents_of(records, text_field, name, field, on_problem)
+        yield from _documents_of(records, split_text, name, field, on_problem)
 
 
 def _read_label_studio(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
     with open_source(name) as stream:
         records = json_records(stream, name=name, on_problem=on_problem)
-        yield from _documents_of(records, task_text, name, field, on_problem)
+        yield from _documents_of(records, split_task, name, field, on_problem)
 
 
 def _read_csv(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
@@ -147,7 +119,7 @@ def _table_documents(
         if field not in first.values:
             columns = ", ".join(first.values)
             raise InputError(f"{name} has no column {field!r}; it has {columns}")
-        yield from _documents_of(chain([first], records), text_field, name, field, on_problem)
+        yield from _documents_of(chain([first], records), split_text, name, field, on_problem)
 
 
 def _read_tsv_or_conll(name: str, field: str, on_problem: WarningHandler) -> Iterator[Document]:
@@ -166,23 +138,23 @@ def _read_parquet(name: str, field: str, on_problem: WarningHandler) -> Iterator
         raise InputError("Parquet cannot be read from standard input; name a file")
     with open_source(name) as stream, open_parquet(stream, name=name) as file:
         records = parquet_records(file, field, name=name)
-        yield from _documents_of(records, text_field, name, field, on_problem)
+        yield from _documents_of(records, split_text, name, field, on_problem)
 
 
 def _documents_of(
     records: Iterable[Record],
-    get_text: Callable[[JsonObject, str], str],
+    split: Callable[[JsonObject, str], tuple[str, JsonObject]],
     name: str,
     field: str,
     on_problem: WarningHandler,
 ) -> Iterator[Document]:
     for record in records:
         try:
-            text = get_text(record.values, field)
+            text, fields = split(record.values, field)
         except InputError as error:
             on_problem(f"{record.location}: {error}")
         else:
-            yield Document(text, name, record.number)
+            yield Document(text, name, record.number, fields=fields)
 
 
 def _read_conll(name: str, _field: str, on_problem: WarningHandler) -> Iterator[Document]:
@@ -194,7 +166,9 @@ def _conll_documents(
     stream: IO[bytes], name: str, on_problem: WarningHandler
 ) -> Iterator[Document]:
     for sentence in parse_conll(stream, name=name, need_tags=False, on_problem=on_problem):
-        yield Document.from_words(sentence.words, source=name, number=sentence.line)
+        yield Document.from_words(
+            sentence.words, source=name, number=sentence.line, fields=dict(sentence.comments)
+        )
 
 
 _Reader = Callable[[str, str, WarningHandler], Iterator[Document]]

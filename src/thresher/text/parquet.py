@@ -24,12 +24,11 @@ def open_parquet(stream: IO[bytes], *, name: str) -> Iterator[Any]:
 
 
 def parquet_records(file: Any, column: str, *, name: str) -> Iterator[Record]:
-    """Read one column of an open file; each record has this one field."""
+    """Read the rows of an open file, which must have the column."""
     check_column(file, column, name=name)
-    batches = parquet_batches(file, columns=[column])
-    values = (value for batch in batches for value in batch.column(0).to_pylist())
-    for number, value in enumerate(values, 1):
-        yield Record({column: value}, number, f"{name} row {number}")
+    rows = (row for batch in parquet_batches(file) for row in batch.to_pylist())
+    for number, row in enumerate(rows, 1):
+        yield Record(row, number, f"{name} row {number}")
 
 
 def check_column(file: Any, column: str, *, name: str) -> None:

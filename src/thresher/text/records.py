@@ -7,6 +7,9 @@ Every function yields `Record`s and skips what it cannot read after describing i
 import csv
 import io
 import json
+import math
+import re
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import IO, Any, NamedTuple
@@ -18,6 +21,9 @@ JsonObject = dict[str, Any]
 NumberedLines = Iterable[tuple[int, bytes]]  # each line with its line number or its byte offset
 
 _DELIMITERS = {RecordFormat.CSV: ",", RecordFormat.TSV: "\t"}
+_MAX_NESTING = 100  # of the values of a JSON record
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"')
+_BRACKETS = re.compile(rb"[\[\]{}]")
 _MAX_CELL_LENGTH = 1 << 24  # in characters: a cell may contain a whole document
 
 
@@ -70,8 +76,22 @@ def jsonl_records(
             values = json.loads(line.decode("utf-8-sig"))
         except (ValueError, RecursionError):
             on_problem(f"{location}: not JSON in UTF-8")
+            continue
+        if _is_nested_too_deeply(line):
+            on_problem(f"{location}: nested too deeply")
         else:
             yield from _json_object(values, number, location, on_problem)
+
+
+def _is_nested_too_deeply(line: bytes) -> bool:
+    """Return True if a JSON value may be nested so deeply that writing it again could fail."""
+    if line.count(b"[") + line.count(b"{") <= _MAX_NESTING:
+        return False
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(_STRINGS.sub(b"", line)):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > _MAX_NESTING
 
 
 def json_records(
@@ -89,9 +109,12 @@ def json_records(
         yield from jsonl_records(enumerate(all_lines, 1), name=name, on_problem=on_problem)
         return
     try:
-        array = json.loads(b"".join(all_lines))
+        content = b"".join(all_lines)
+        array = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{name} is neither a JSON array nor JSON lines in UTF-8") from error
+    if _is_nested_too_deeply(content):
+        raise InputError(f"{name} is nested too deeply")
     for number, values in enumerate(array, 1):
         yield from _json_object(values, number, f"{name} record {number}", on_problem)
 
@@ -201,16 +224,52 @@ def text_field(values: JsonObject, field: str) -> str:
     return text
 
 
+def split_text(values: JsonObject, field: str) -> tuple[str, JsonObject]:
+    """Return the text in a field of a record, and all other fields."""
+    text = text_field(values, field)
+    return text, {name: value for name, value in values.items() if name != field}
+
+
 def missing_field(values: JsonObject, field: str) -> str:
     """Return the message for a record without the field; it lists the fields that it has."""
     return f"no field {field!r}; it has {', '.join(map(str, values)) or 'none'}"
 
 
 def to_json_line(values: JsonObject) -> str:
-    """Return a record as a line of JSON that can be encoded as UTF-8, with its line break."""
-    line = json.dumps(values, ensure_ascii=False)
+    """Return a record as a line of JSON that can be encoded as UTF-8, with its line break.
+
+    Dates and other values that JSON does not have, from Parquet files, become strings.
+    """
+    line = to_json(values)
     try:
         line.encode()
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
-        line = json.dumps(values)
+        line = json.dumps(json.loads(line))
     return line + "\n"
+
+
+def to_json(value: object) -> str:
+    """Return a value as JSON in one line; NaN and infinity become null."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_to_string)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=_to_string)
+
+
+def field_text(value: object) -> str:
+    """Return the value of a field as readers see it: a string unchanged, other values as JSON."""
+    if not isinstance(value, str | dict | list | bool | int | float | None):
+        value = _to_string(value)
+    return value if isinstance(value, str) else to_json(value)
+
+
+def _to_string(value: object) -> str:
+    return b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

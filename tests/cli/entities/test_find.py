@@ -305,3 +305,49 @@ def test_garbage_is_collected_rarely_while_finding_and_normally_afterwards(run, 
         assert run("find", notes, "--model", model).status == 0
     assert during == [100_000]
     assert gc.get_threshold() == before
+
+
+RECORDS = [
+    {"id": 7, "text": "Magda went to Oslo.", "lang": "en", "source": "wire", "spans": []},
+    {"id": 8, "text": "", "tags": ["a", {"b": None}]},
+]
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in RECORDS))
+    return path
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_other_fields_appear_again_in_jsonl(run, table, small, workers):
+    found = records(run("find", table, "--model", small, "--threshold", 0, *workers).out)
+    assert [each["id"] for each in found] == [7, 8]
+    assert found[0]["source"] == str(table)
+    assert (found[0]["input_source"], found[0]["input_spans"]) == ("wire", [])
+    assert [each["text"] for each in found[0]["spans"]]
+    assert found[1]["tags"] == ["a", {"b": None}]
+
+
+def test_other_fields_appear_again_in_every_format_with_a_place_for_them(run, table, small):
+    def out(output_format):
+        return run("find", table, "--model", small, "--to", output_format).out
+
+    assert [each["meta"]["id"] for each in records(out("prodigy"))] == [7, 8]
+    assert [each["id"] for each in records(out("doccano"))] == [7, 8]
+    tasks = json.loads(out("label-studio"))
+    assert [task["data"]["id"] for task in tasks] == [7, 8]
+    assert "<dt>lang</dt><dd>en</dd>" in out("html")
+    assert "id 7   lang en" in out("terminal")
+
+
+def test_conll_has_the_fields_as_comments_that_can_be_read_again(run, table, small, tmp_path):
+    conll = tmp_path / "a.conll"
+    run("find", table, "--model", small, "-o", conll)
+    lines = conll.read_text().splitlines()
+    assert lines[:3] == ["# id = 7", "# lang = en", "# source = wire"]
+    assert '# tags = ["a", {"b": null}]' in lines
+    again = json.loads(run("find", conll, "--model", small).out)
+    assert (again["id"], again["input_source"]) == ("7", "wire")
+    assert "#" not in run("find", table, "--model", small, "--to", "iob2").out

@@ -29,7 +29,7 @@ from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher import EntitySettings
-    from thresher.text.corpus import Document
+    from thresher.text.document import Document
 
 
 @with_option_groups

@@ -11,6 +11,7 @@ from rich.text import Text
 from thresher.bulk.chunks import DocumentSpans
 from thresher.text.annotations import Span
 from thresher.text.kind_colours import KindColours
+from thresher.text.records import JsonObject, field_text
 from thresher.text.sources import display_name
 
 # Minimum score and background colour; black on these colours is readable on dark and light themes.
@@ -45,6 +46,8 @@ def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
             if document.source != source:
                 source = document.source
                 console.print(heading(source))
+            if document.fields:
+                console.print(field_line(document.fields), no_wrap=True, overflow="ellipsis")
             console.print(highlight(document.text, spans, coloured=coloured, colours=colours))
         yield captured.get()
     with console.capture() as captured:
@@ -89,6 +92,12 @@ def _in_brackets(span: Span) -> str:
 def heading(source: str) -> Rule:
     """Return the name of a source as a heading."""
     return Rule(Text(safe(display_name(source)), "bold"), align="left", style="dim")
+
+
+def field_line(fields: JsonObject) -> Text:
+    """Return the fields of a record as one line: "id 5   lang en"."""
+    values = (f"{name} {field_text(value)}" for name, value in fields.items())
+    return Text(" ".join(safe("   ".join(values)).splitlines()), "dim")
 
 
 def _footer(kinds: Counter[str | None], colours: KindColours | None) -> Text:

@@ -8,18 +8,19 @@ from thresher.bulk.chunks import DocumentSpans, FindSpans, ScoreWords, split_int
 from thresher.bulk.workers import FinderPool
 from thresher.cli.entities.highlight import highlighted
 from thresher.entities.finding.decoding import Candidate, word_spans
-from thresher.text.corpus import Document
-from thresher.text.formats.conll import to_conll, to_iob2
+from thresher.text.document import Document
+from thresher.text.formats.conll import to_comments, to_conll, to_iob2
 from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.html import HtmlDocument, to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.text.records import JsonObject
 from thresher.text.sources import display_name
 
 if TYPE_CHECKING:
     from thresher.entities.finding.scored_text import ScoredSentence
+
+SentenceEntities = tuple["ScoredSentence", list[Candidate]]
 
 
 @dataclass
@@ -48,23 +49,24 @@ class Find:
     def jsonl(self) -> Iterator[str]:
         """Yield a JSON line for each document: its source, text and spans."""
         for document, spans in self.spans():
-            yield to_jsonl(document.text, spans, about=_origin(document))
+            yield to_jsonl(document.text, spans, about=document.about("text", "spans"))
 
     def prodigy(self) -> Iterator[str]:
         """Yield a Prodigy task for each document."""
         for document, spans in self.spans():
             split = document.segmented()
-            yield to_prodigy(document.text, spans, sentences=split, about=_origin(document))
+            yield to_prodigy(document.text, spans, sentences=split, about=document.about())
 
     def doccano(self) -> Iterator[str]:
         """Yield a Doccano example for each document."""
         for document, spans in self.spans():
-            yield to_doccano(document.text, spans, about=_origin(document))
+            about = document.about("text", "label", "scores")
+            yield to_doccano(document.text, spans, about=about)
 
     def label_studio(self) -> Iterator[str]:
         """Yield the pieces of one JSON array of Label Studio tasks."""
         return to_label_studio(
-            (document.text, spans, _origin(document)) for document, spans in self.spans()
+            (document.text, spans, document.about("text")) for document, spans in self.spans()
         )
 
     def html(self) -> Iterator[str]:
@@ -76,23 +78,32 @@ class Find:
         return highlighted(self.spans())
 
     def conll(self) -> Iterator[str]:
-        """Yield sentences with a line for each word: the word, its tag, its score."""
-        for sentence, found in self._scored_sentences():
-            spans, kinds = word_spans(found)
-            yield to_conll(sentence.words, spans, sentence.scores.tolist(), kinds=kinds)
+        """Yield sentences with a line for each word: the word, its tag, its score.
+
+        The fields of a record are comments before its first sentence.
+        """
+        for document, sentences in self._scored_sentences():
+            comments = to_comments(document.fields)
+            yield comments
+            for sentence, found in sentences:
+                spans, kinds = word_spans(found)
+                yield to_conll(sentence.words, spans, sentence.scores.tolist(), kinds=kinds)
+            if comments and not sentences:
+                yield "\n"
 
     def iob2(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word and its tag."""
-        for sentence, found in self._scored_sentences():
-            spans, kinds = word_spans(found)
-            yield to_iob2(sentence.words, spans, kinds=kinds)
+        for _, sentences in self._scored_sentences():
+            for sentence, found in sentences:
+                spans, kinds = word_spans(found)
+                yield to_iob2(sentence.words, spans, kinds=kinds)
 
-    def _scored_sentences(self) -> Iterator[tuple["ScoredSentence", list[Candidate]]]:
+    def _scored_sentences(self) -> Iterator[tuple[Document, list[SentenceEntities]]]:
         task = ScoreWords(self.threshold, self.only)
-        for _, scored in self.finders.map(task, split_into_chunks(self.documents)):
-            for sentence, found in scored:
-                self.entities += len(found)
-                yield sentence, found
+        for chunk, scored in self.finders.map(task, split_into_chunks(self.documents)):
+            for document, sentences in zip(chunk, scored, strict=True):
+                self.entities += sum(len(found) for _, found in sentences)
+                yield document, sentences
 
     def write(self, output_format: str) -> Iterator[str]:
         """Yield the pieces of the output in a format."""
@@ -112,12 +123,6 @@ class Find:
 def _with_headings(found: Iterable[DocumentSpans]) -> Iterator[HtmlDocument]:
     source = None
     for document, spans in found:
-        if document.source == source:
-            yield document.text, spans
-        else:
-            source = document.source
-            yield document.text, spans, display_name(source)
-
-
-def _origin(document: Document) -> JsonObject:
-    return {"source": document.source, "line": document.number, "offset": document.offset}
+        heading = None if document.source == source else display_name(document.source)
+        source = document.source
+        yield HtmlDocument(document.text, spans, heading, document.fields)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import torch
 
     from thresher.lm.trained_model import TrainedLanguageModel
-    from thresher.text.corpus import Document
+    from thresher.text.document import Document
 
 
 def join_documents(documents: Iterable["Document"]) -> str:

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from thresher.cli.entities.highlight import heading, highlight, safe, terminal
 from thresher.rationales.labelled_texts import LabelledText
-from thresher.text.formats.html import to_html
+from thresher.text.document import with_fields
+from thresher.text.formats.html import HtmlDocument, to_html
 from thresher.text.formats.jsonl import to_jsonl
 
 if TYPE_CHECKING:
@@ -51,20 +52,26 @@ class Explain:
     def jsonl(self) -> Iterator[str]:
         """Yield a JSON line for each text: its source, label, text and spans."""
         for document, found in self.explained():
-            about = {
+            own = {
                 "source": document.source,
                 "line": document.number,
                 "label": found.label,
                 "probability": round(found.probability, 6),
                 "from_rationale": round(found.from_rationale, 6),
             }
+            about = with_fields(own, document.fields, "text", "spans")
             yield to_jsonl(document.text, found.spans, about=about)
 
     def html(self) -> Iterator[str]:
         """Yield the pieces of one HTML page, each text with its label as heading."""
         return to_html(
             (
-                (document.text, found.spans, f"{found.label} {found.probability:.2f}")
+                HtmlDocument(
+                    document.text,
+                    found.spans,
+                    f"{found.label} {found.probability:.2f}",
+                    document.fields,
+                )
                 for document, found in self.explained()
             ),
             title="Rationales",

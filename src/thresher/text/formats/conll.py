@@ -5,6 +5,7 @@ IO, IOB1, IOB2, BIOES or BILOU tags. All of these can be read. Files are written
 `word⇥B-ENT|I-ENT|O⇥score`, or without the score for tools that expect plain IOB2.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -14,10 +15,12 @@ from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.annotations import TaggedSentence, check_spans
 from thresher.text.formats.conll_layout import DOCUMENT, Layout, detect_layout
 from thresher.text.formats.tags import ENTITY_LABEL, decode_tags, encode_tags
+from thresher.text.records import JsonObject, field_text, to_json
 from thresher.text.sources import open_source
 
 Kinds = Sequence[str | None]
 
+_COMMENT = re.compile(r"# *(.*?) = (.*)")
 SAMPLE_LINES = 2000  # lines from which the layout is detected
 
 
@@ -62,10 +65,11 @@ def parse_conll(
         raise InputError(f"{name}: no column has tags such as O, B-PER or I-PER")
     found = False
     for is_separator, group in groupby(lines, key=lambda line: _is_separator(line[1])):
-        rows = [] if is_separator else list(_parse_rows(group, layout, name, on_problem))
+        comments: list[str] = []
+        rows = [] if is_separator else list(_parse_rows(group, layout, name, on_problem, comments))
         if rows:
             found = True
-            yield _to_sentence(rows)
+            yield _to_sentence(rows, comments)
     if not found:
         raise InputError(f"{name} has no sentences")
 
@@ -109,13 +113,19 @@ def _is_separator(line: str) -> bool:
 
 
 def _parse_rows(
-    lines: Iterable[tuple[int, str]], layout: Layout, name: str, on_problem: WarningHandler
+    lines: Iterable[tuple[int, str]],
+    layout: Layout,
+    name: str,
+    on_problem: WarningHandler,
+    comments: list[str],
 ) -> Iterator[_Row]:
+    """Yield the rows of a sentence, and append its comment lines to `comments`."""
     for number, line in lines:
         cells = layout.cells(line)
         fits = len(cells) == layout.columns
         if line.startswith("#") and not (fits and layout.has_tag(cells)):
-            continue  # a comment; the word "#" would have a tag
+            comments.append(line)  # the word "#" would have a tag
+            continue
         if fits and layout.is_range(cells):
             continue
         if problem := _problem(cells, layout):
@@ -134,9 +144,29 @@ def _problem(cells: Sequence[str], layout: Layout) -> str | None:
     return None
 
 
-def _to_sentence(rows: Sequence[_Row]) -> TaggedSentence:
+def _to_sentence(rows: Sequence[_Row], comments: Sequence[str]) -> TaggedSentence:
     spans, labels = decode_tags([row.tag for row in rows])
-    return TaggedSentence(tuple(row.word for row in rows), spans, labels, line=rows[0].line)
+    matches = (_COMMENT.fullmatch(comment) for comment in comments)
+    return TaggedSentence(
+        tuple(row.word for row in rows),
+        spans,
+        labels,
+        line=rows[0].line,
+        comments=tuple((match[1], match[2]) for match in matches if match is not None),
+    )
+
+
+def to_comments(fields: JsonObject) -> str:
+    """Return the fields of a record as comment lines `# name = value`.
+
+    A value that is not a string of one line is written as JSON.
+    """
+    return "".join(f"# {_one_line(name)} = {_one_line(value)}\n" for name, value in fields.items())
+
+
+def _one_line(value: object) -> str:
+    text = field_text(value)
+    return text if text == text.strip() and text.isprintable() else to_json(text)
 
 
 def to_conll(

@@ -4,9 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Any, NamedTuple
 
 from thresher.text.annotations import Span
 from thresher.text.kind_colours import KindColours
+from thresher.text.records import JsonObject, field_text
 
 _HEAD = """<!doctype html>
 <html lang="und">
@@ -23,6 +25,11 @@ body {{ max-width: 44rem; margin: 2rem auto; padding: 0 1rem;
   font: 1.05rem/1.7 system-ui, sans-serif; background: var(--page); color: var(--ink); }}
 h2 {{ margin: 2rem 0 0; font-size: 1.1rem; overflow-wrap: anywhere; }}
 p {{ white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; }}
+dl {{ display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 1.5rem 0 -.8rem; opacity: .75;
+  font-size: .85rem; overflow-wrap: anywhere; }}
+dl div {{ display: flex; gap: .35rem; }}
+dt {{ font-weight: 600; }}
+dd {{ margin: 0; }}
 mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
   background: rgb(var(--mark) / calc(.12 + .58 * var(--score))); }}
 </style>
@@ -47,29 +54,46 @@ mark[data-kind]::after { content: attr(data-kind); font-size: .7em; margin-left:
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-HtmlDocument = tuple[str, Sequence[Span]] | tuple[str, Sequence[Span], str]
+class HtmlDocument(NamedTuple):
+    """A text with its spans, a heading above it, and the fields of its record."""
+
+    text: str
+    spans: Sequence[Span]
+    heading: str | None = None
+    fields: JsonObject = {}  # noqa: RUF012 (never changed)
 
 
-def to_html(documents: Iterable[HtmlDocument], *, title: str = "Entities") -> Iterator[str]:
+def to_html(documents: Iterable[Sequence[Any]], *, title: str = "Entities") -> Iterator[str]:
     """Yield the parts of a page: one paragraph per text, and a legend if spans have kinds.
 
     Spans with a kind have its colour and name; of the others, those with a high score are brighter.
 
-    documents: (text, spans) or (text, spans, heading)
+    documents: `HtmlDocument`s, or tuples of their first two, three or four values
     """
     yield _HEAD.format(title=_escape(title))
     colours = KindColours()
     counts: Counter[str] = Counter()
-    for text, spans, *headings in documents:
+    for each in documents:
+        text, spans, heading, fields = HtmlDocument(*each)
         kinds = [span.kind for span in spans if span.kind is not None]
         if kinds and not counts:
             yield _KIND_STYLE
         counts.update(kinds)
-        above = "".join(f"<h2>{_escape(heading)}</h2>\n" for heading in headings)
+        above = "" if heading is None else f"<h2>{_escape(heading)}</h2>\n"
+        above += _definitions(fields)
         yield f'{above}<p dir="auto">{"".join(_highlight(text, spans, colours))}</p>\n'
     if counts:
         yield _legend(counts, colours)
     yield _FOOT
+
+
+def _definitions(fields: JsonObject) -> str:
+    """Return fields as a description list: their names and values."""
+    rows = "".join(
+        f"<div><dt>{_escape(name)}</dt><dd>{_escape(field_text(value))}</dd></div>"
+        for name, value in fields.items()
+    )
+    return f"<dl>{rows}</dl>\n" if rows else ""
 
 
 def _legend(counts: Counter[str], colours: KindColours) -> str:

@@ -10,7 +10,7 @@ from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.formats.jsonl import SCORE_DIGITS
 from thresher.text.formats.tags import ENTITY_LABEL
-from thresher.text.records import JsonObject, text_field, to_json_line
+from thresher.text.records import JsonObject, split_text, to_json_line
 from thresher.text.tagged_text import TaggedText, UncheckedSpan, checked_text
 
 Task = tuple[str, Sequence[Span], JsonObject | None]
@@ -64,7 +64,7 @@ def from_label_studio(
     values: JsonObject, *, field: str = "text", number: int = 1
 ) -> TaggedText | None:
     """Read a task with its last annotation, or else its last prediction; None if it has neither."""
-    text = task_text(values, field)
+    text, _ = split_task(values, field)
     try:
         regions = _regions(values)
         if regions is None:
@@ -85,12 +85,13 @@ def _score(region: JsonObject) -> object:
     return 1.0 if score is None else score
 
 
-def task_text(values: JsonObject, field: str) -> str:
-    """Return the text of a task."""
+def split_task(values: JsonObject, field: str) -> tuple[str, JsonObject]:
+    """Return the text of a task, and its other data and its id."""
     data = values.get("data")
     if not isinstance(data, dict):
         raise InputError("not a Label Studio task: it has no data")
-    return text_field(data, field)
+    identity = {"id": values["id"]} if "id" in values else {}
+    return split_text(identity | data, field)
 
 
 def _regions(values: JsonObject) -> list[JsonObject] | None:
