@@ -25,7 +25,7 @@ FORBIDDEN = {
 SHARED_MODULES = {
     *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
     *("lazy_exports", "model_folder", "moved_modules", "progress", "validation"),
-    *("tensor_files", "untrusted_files", "work_folder"),
+    *("output_lock", "tensor_files", "untrusted_files", "work_folder"),
 }
 
 

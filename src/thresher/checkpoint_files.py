@@ -1,9 +1,12 @@
 """Save and load training checkpoints: one safetensors file with tensors and JSON, no pickle."""
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
@@ -11,6 +14,7 @@ from torch.optim import Optimizer
 
 from thresher.atomic_files import write_file
 from thresher.errors import InputError
+from thresher.work_folder import other_run_error
 
 Tensors = dict[str, Tensor]
 
@@ -49,9 +53,23 @@ def read_checkpoint(
     except (SafetensorError, OSError) as error:
         raise InputError(f"cannot resume from {path}: {error}") from error
     if metadata.get("mark") != fingerprint:
-        raise InputError(f"cannot resume from {path}: it was started with other text or settings")
+        raise other_run_error(path)
     _load_optimizer_tensors(optimizer, without_prefix(_MOMENTS, tensors))
     return tensors, json.loads(metadata["numbers"])
+
+
+def tensors_digest(tensors: Mapping[str, Tensor], *texts: str) -> str:
+    """Return a digest that only the same names, dtypes, shapes and values give.
+
+    texts: anything else that belongs to the tensors, such as a tokenizer
+    """
+    digest = hashlib.blake2b(digest_size=32)
+    for name, value in sorted(tensors.items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}\n".encode())
+        digest.update(value.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
+    for text in texts:
+        digest.update(f"{len(text)}\n{text}".encode(errors="surrogatepass"))
+    return digest.hexdigest()
 
 
 def _optimizer_tensors(optimizer: Optimizer) -> Tensors:

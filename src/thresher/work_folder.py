@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from thresher.atomic_files import check_can_write, is_replaceable
 from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.output_lock import lock_output
 
 if TYPE_CHECKING:
     from thresher.gates.distributed import ProcessGroup
@@ -46,9 +47,10 @@ def check_output_folder(folder: Path, *, force: bool = False) -> None:
 def work_folder(
     model: Path, *, resume: bool = False, processes: "ProcessGroup | None" = None
 ) -> Iterator[Path]:
-    """Create the work folder of a model, and remove it once the block has succeeded.
+    """Lock a model and create its work folder, which is removed once the block has succeeded.
 
-    If the block fails or is interrupted, the folder stays, so that the run can be resumed.
+    A second run for the same model raises InputError. If the block fails or is interrupted, the
+    folder stays, so that the run can be resumed.
 
     model: the folder of the model that is being trained
     resume: keep the files of an earlier run
@@ -59,26 +61,40 @@ def work_folder(
         processes.wait()
         yield work_dir
         return
-    if not resume:
-        shutil.rmtree(work_dir, ignore_errors=True)
-    _refuse_links(work_dir)
-    with os_errors_as_input_errors(f"cannot write {work_dir}"):
-        work_dir.mkdir(parents=True, exist_ok=True)
-    if processes is not None:
-        processes.wait()
-    try:
-        yield work_dir
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; run the same command with `resume` to continue from {work_dir}"
-        ) from None
-    except BaseException:
-        for name in _TOKEN_IDS:
-            (work_dir / name).unlink(missing_ok=True)
-        if not any(work_dir.iterdir()):
-            work_dir.rmdir()
-        raise
-    shutil.rmtree(work_dir)
+    with lock_output(model):
+        if not resume:
+            shutil.rmtree(work_dir, ignore_errors=True)
+        _refuse_links(work_dir)
+        with os_errors_as_input_errors(f"cannot write {work_dir}"):
+            work_dir.mkdir(parents=True, exist_ok=True)
+        if processes is not None:
+            processes.wait()
+        try:
+            yield work_dir
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"stopped; run the same command with `resume` to continue from {work_dir}"
+            ) from None
+        except BaseException:
+            _remove_unneeded(work_dir)
+            raise
+        shutil.rmtree(work_dir)
+
+
+def _remove_unneeded(work_dir: Path) -> None:
+    """Remove the files that a resumed run computes again, and the folder if nothing is left."""
+    for name in _TOKEN_IDS:
+        (work_dir / name).unlink(missing_ok=True)
+    if not any(work_dir.iterdir()):
+        work_dir.rmdir()
+
+
+def other_run_error(path: Path) -> InputError:
+    """Return the error for files of a run that differs from the one that would resume it."""
+    return InputError(
+        f"cannot resume from {path}: it was started with other text or settings, or another "
+        "encoder; leave out `resume` to start again"
+    )
 
 
 def work_dir_of(model: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 from dataclasses import replace
 
 import pyarrow as pa
@@ -101,6 +102,30 @@ def test_a_stopped_run_resumes_without_losing_or_duplicating_rows(
     assert manifest["bad"] == 4
     assert [part["block"] for part in manifest["parts"]] == list(range(len(blocks)))
     assert json.loads(read_file(f"{run.folder}/manifest.json")) == manifest
+
+
+def test_a_run_with_other_content_under_the_same_names_is_rejected(run, records, small, tmp_path):
+    """Input of the same size, and an encoder whose weights have changed."""
+    encoder, model = tmp_path / "encoder", tmp_path / "model"
+    encoder.mkdir()
+    (encoder / "model.safetensors").write_bytes(b"1")
+    shutil.copytree(small, model)
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"encoder": str(encoder)}))
+    run = replace(run, finder_choice=FinderChoice(model, "cpu"))
+    blocks = plan_blocks([records])
+    assert run.start(blocks) == blocks
+    content = (tmp_path / "records.jsonl").read_bytes()
+    for file, changed in (
+        (encoder / "model.safetensors", b"2"),
+        (tmp_path / "records.jsonl", content.replace(b"Magda", b"Mazda", 1)),
+    ):
+        original = file.read_bytes()
+        file.write_bytes(changed)
+        with pytest.raises(InputError, match="other input, or another model; choose another"):
+            run.start(blocks)
+        file.write_bytes(original)
+    assert run.start(blocks) == blocks
 
 
 def test_a_run_with_other_settings_is_rejected(run, records, small, tmp_path):

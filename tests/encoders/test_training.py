@@ -67,9 +67,23 @@ def test_an_encoder_is_trained_saved_and_loaded(quick, tmp_path):
 def test_a_complete_encoder_is_loaded_when_resuming(quick, tmp_path, monkeypatch):
     encoder = train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu")
     monkeypatch.setattr(training, "train_encoder", None)  # must not be called again
-    again = train_and_save_encoder([], tmp_path / "encoder", device="cpu", resume=True)
+    again = train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu", resume=True)
     batch = encoder.batch(SENTENCES)
     assert torch.equal(again.encode(batch), encoder.encode(batch))
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"sentences": [["other", "words"]] * 100}])
+def test_a_complete_encoder_of_another_run_is_refused_or_trained_again(quick, tmp_path, other):
+    """After a kill, the folder may still have the encoder that was to be replaced."""
+    folder, notes = tmp_path / "encoder", []
+    train_and_save_encoder(SENTENCES * 60, folder, device="cpu")
+    given = {"sentences": SENTENCES * 60, "folder": folder, "device": "cpu", "resume": True} | other
+    with pytest.raises(InputError, match=r"was not trained on this text .* add `force` to replace"):
+        train_and_save_encoder(**given)
+    replaced = train_and_save_encoder(**given, force=True, on_note=notes.append)
+    assert [note.partition("; ")[2] for note in notes] == ["it is trained again"]
+    fresh = train_and_save_encoder(**given | {"folder": tmp_path / "fresh", "resume": False})
+    assert replaced.fingerprint() == fresh.fingerprint()
 
 
 def test_a_stopped_training_continues_to_the_same_encoder(quick, tmp_path):

@@ -5,6 +5,7 @@ other URLs (hf://, memory:// …) through the package that fsspec names. Each of
 credentials: S3 those in AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL …
 """
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +18,8 @@ from thresher.text.sources import FORMAT_SUFFIXES, find_sources, select_known_fo
 _SCHEME_END = "://"
 _PYARROW_SCHEMES = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 _WILDCARDS = "*?["
+# Under which file systems tell the version of a file.
+_VERSION_KEYS = ("ETag", "md5Hash", "blob_id", "mtime", "LastModified", "last_modified", "created")
 
 
 def is_remote(name: str) -> bool:
@@ -38,6 +41,19 @@ def file_size(name: str) -> int:
     if info.get("type") != "file":
         raise InputError(f"there is no file {name}")
     return int(info["size"])
+
+
+def file_version(name: str) -> str:
+    """Return what changes with the content of a file.
+
+    For a file on this machine this is a digest of its content, which is read for this purpose. For
+    a file elsewhere it is what the store knows: a digest or a time.
+    """
+    if is_remote(name):
+        info = _info(name)
+        return ", ".join(f"{key} {info[key]}" for key in _VERSION_KEYS if key in info)
+    with open_file(name) as stream, os_errors_as_input_errors(f"cannot read {name}"):
+        return hashlib.file_digest(stream, "blake2b").hexdigest()  # type: ignore[arg-type]
 
 
 def read_file(name: str) -> bytes | None:

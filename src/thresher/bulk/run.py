@@ -1,6 +1,6 @@
 """A bulk run: one output file for each block, and a record of the blocks that are done.
 
-    plan.json          the settings and all blocks; a run with others is rejected
+    plan.json          settings, blocks, and digests of model and input; others are rejected
     part-00017.jsonl   the rows of block 17 with the spans found in them
     done/00017.json    written after the part: its counts and problems
     manifest.json      a summary of all parts, once every block is done
@@ -10,24 +10,20 @@ continues with the blocks that are not done, and no row is lost or duplicated. P
 twice, as a cluster may do, is harmless.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import thresher
 from thresher.bulk.block_rows import Rows, SpansOfRows, read_rows
 from thresher.bulk.blocks import Block
-from thresher.bulk.filesystems import file_size, list_files, read_file, write_file
+from thresher.bulk.filesystems import list_files, read_file, write_file
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.entities.built_in import find_model_folder
+from thresher.bulk.identity import file_identity, model_identity
 from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.errors import InputError
-from thresher.model_folder import CONFIG
 from thresher.text.annotations import Span
-from thresher.untrusted_files import MAX_CONFIG_BYTES, read_regular
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -86,8 +82,8 @@ class BulkRun:
             write_file(f"{self.folder}/plan.json", plan)
         elif existing != plan:
             raise InputError(
-                f"{self.folder} contains a run with other settings or other input; "
-                "choose another folder"
+                f"{self.folder} contains a run with other settings or other input, or another "
+                "model; choose another folder"
             )
         done = {Path(name).stem for name in self._done_files()}
         return [block for block in blocks if f"{block.number:05}" not in done]
@@ -166,23 +162,11 @@ class BulkRun:
                 "threshold": self.threshold,
                 **({} if self.only is None else {"only": self.only}),
                 "form": self.format,
-                "model": _model_identity(self.finder_choice),
-                "sources": {name: file_size(name) for name in sources},
+                "model": model_identity(self.finder_choice),
+                "sources": {name: file_identity(name) for name in sources},
                 "blocks": [block.to_json() for block in blocks],
             }
         )
-
-
-def _model_identity(choice: FinderChoice) -> dict[str, Any]:
-    """Return what identifies a model and its use: the version, or the hash of its config."""
-    use = {"selector": choice.selector, "exact": choice.exact}
-    if choice.folder is None:
-        return {"model": f"built-in, {thresher.__version__}"} | use
-    path = find_model_folder(choice.folder) / CONFIG
-    if not path.exists():
-        raise InputError(f"{choice.folder} is not a model: it has no {CONFIG}")
-    config = read_regular(path, max_bytes=MAX_CONFIG_BYTES)
-    return {"model": hashlib.sha256(config).hexdigest()} | use
 
 
 def _to_json(content: dict[str, Any]) -> bytes:

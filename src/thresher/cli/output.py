@@ -15,6 +15,7 @@ from thresher.atomic_files import check_can_write, open_atomic
 from thresher.cli.option_groups import option
 from thresher.cli.options import JsonRunOptions
 from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.output_lock import lock_output
 from thresher.text.sources import find_sources
 
 Write = Callable[[str], None]
@@ -57,7 +58,8 @@ def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
 def open_output(path: Path | None) -> Iterator[Write]:
     """Yield a function that writes text to a file, or to standard output if `path` is None.
 
-    The file is replaced at the end of the block, unless an error occurred.
+    The file is replaced at the end of the block, unless an error occurred. Until then no other run
+    can write it.
     """
     with os_errors_as_input_errors(f"cannot write {path or 'to standard output'}"):
         if path is None:
@@ -66,7 +68,9 @@ def open_output(path: Path | None) -> Iterator[Write]:
             with path.open("wb") as stream:
                 yield _writer(stream)
         else:
-            with open_atomic(path.resolve()) as stream:
+            if not path.parent.is_dir():
+                raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+            with lock_output(path), open_atomic(path.resolve()) as stream:
                 yield _writer(stream)
 
 

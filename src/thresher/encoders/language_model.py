@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.padding import batch_of_words, encode_by_length
 from thresher.encoders.protocol import TokenBatch, gate_embeddings
 from thresher.encoders.subword_ids import flatten_ids
@@ -81,6 +82,10 @@ class LanguageModelEncoder:
     def common_words(self) -> frozenset[str]:
         """Always empty: the tokenizer was trained on the very text to be searched."""
         return frozenset()
+
+    def fingerprint(self) -> str:
+        """Return a digest of the weights and the tokenizer."""
+        return tensors_digest(self._model.weights(), self._tokenizer.to_json())
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize case-folded words into windows no longer than the model's context."""

@@ -5,7 +5,7 @@ and is therefore optional.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,6 +55,10 @@ class PretrainedTransformer(Protocol):
 
         embedded: (windows, tokens, width), differentiable   mask: (windows, tokens)
         """
+        ...
+
+    def state_dict(self) -> Mapping[str, Tensor]:
+        """Return all weights by name."""
         ...
 
     def attention(self, embedded: Tensor, mask: Tensor, *, layers: int) -> Sequence[Tensor]:

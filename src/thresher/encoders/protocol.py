@@ -154,6 +154,15 @@ class SubwordEncoder(Protocol):
 
 
 @runtime_checkable
+class FingerprintedEncoder(Protocol):
+    """An encoder that can be recognized by its content, so that a changed one is noticed."""
+
+    def fingerprint(self) -> str:
+        """Return a digest of the weights and the tokenizer."""
+        ...
+
+
+@runtime_checkable
 class WordEncoder(Protocol):
     """An encoder that needs less memory if only word vectors are needed."""
 
@@ -173,6 +182,13 @@ class Int8Encoder(Encoder, Protocol):
     def to_int8(self, ranges: Mapping[str, Tensor]) -> Encoder:
         """Return the same encoder in int8: faster and slightly less exact."""
         ...
+
+
+def encoder_fingerprint(encoder: Encoder) -> str:
+    """Return the fingerprint of an encoder; of one that has none, its name."""
+    if isinstance(encoder, FingerprintedEncoder):
+        return encoder.fingerprint()
+    return encoder.name
 
 
 def gate_embeddings(

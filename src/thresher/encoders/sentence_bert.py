@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from torch.nn import functional
 
+from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.attention import incoming_and_outgoing
 from thresher.encoders.bert import Bert
 from thresher.encoders.common_words import whole_words
@@ -147,6 +148,10 @@ class SentenceBert:
     def tokenizer(self) -> Tokenizer:
         """The tokenizer of single words."""
         return self._tokenizer
+
+    def fingerprint(self) -> str:
+        """Return a digest of the weights and the tokenizer; the same in float32 and in int8."""
+        return tensors_digest(self._model.state_dict(), self._tokenizer.to_str())
 
     def token_vectors(self) -> Tensor:
         """Return `encode` of each vocabulary token by itself: (vocabulary, width)."""

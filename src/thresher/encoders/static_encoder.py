@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
+from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.common_words import whole_words
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
@@ -76,6 +77,10 @@ class StaticEncoder(nn.Module):
     def common_words(self) -> frozenset[str]:
         """Words that are a single token."""
         return whole_words(self.tokenizer.get_vocab(with_added_tokens=False))
+
+    def fingerprint(self) -> str:
+        """Return a digest of the weights and the tokenizer."""
+        return tensors_digest(self.state_dict(), self.tokenizer.to_str())
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize into one window per sentence of any length, without special tokens."""

@@ -1,7 +1,9 @@
 """Train an encoder on raw text, for languages without one: a masked language model."""
 
+import hashlib
+import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -19,6 +21,7 @@ from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingProgress
 from thresher.lm.transformer import Shape
 from thresher.model_folder import CONFIG
+from thresher.untrusted_files import read_json
 from thresher.validation import require, require_choice
 from thresher.work_folder import check_output_folder, work_folder
 
@@ -71,6 +74,23 @@ def train_encoder(
             f"{words:,} words are too few to train an encoder on; give at least {MIN_WORDS:,}, "
             "or use an existing encoder"
         )
+    chosen = _size_settings(size, margin=margin, seed=seed, device=device)
+    return fit_language_model(
+        sentences_to_text(sentences),
+        tokenizer=TokenizerKind.WORD_PAIRS,
+        shape=chosen.shape,
+        settings=chosen.settings,
+        device=device,
+        work_dir=work_dir,
+        resume=resume,
+        on_progress=on_progress,
+    )
+
+
+def _size_settings(
+    size: str, *, seed: int, device: torch.device | str, margin: Margin | str | float = "4"
+) -> Size:
+    """Return the shape and the settings of a size, with those that depend on the arguments."""
     require_choice("size", size, SIZES)
     chosen = SIZES[size]
     on_gpu = torch.device(device).type == "cuda"
@@ -80,16 +100,7 @@ def train_encoder(
         seed=seed,
         precision="bfloat16" if on_gpu else "float32",
     )
-    return fit_language_model(
-        sentences_to_text(sentences),
-        tokenizer=TokenizerKind.WORD_PAIRS,
-        shape=chosen.shape,
-        settings=settings,
-        device=device,
-        work_dir=work_dir,
-        resume=resume,
-        on_progress=on_progress,
-    )
+    return replace(chosen, settings=settings)
 
 
 def train_and_save_encoder(
@@ -103,6 +114,7 @@ def train_and_save_encoder(
     force: bool = False,
     resume: bool = False,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
+    on_note: Callable[[str], None] = lambda line: None,
 ) -> LanguageModelEncoder:
     """Train an encoder, save it and return it, as `thresher fit --train-encoder` does.
 
@@ -111,10 +123,13 @@ def train_and_save_encoder(
     layer: the layer whose hidden states are used; by default two thirds of the way up
     device: by default a GPU if there is one
     force: replace a model that is already in the folder
-    resume: load the encoder if it is complete; otherwise continue a training that was stopped
+    resume: load the encoder if it is complete; otherwise continue a training that was stopped. A
+        complete one of other text or settings is trained again with `force`, and else refused
+    on_note: called with one line if a complete encoder is trained again
     """
     folder, device = Path(folder), choose_device(device)
-    if not (resume and (folder / CONFIG).is_file()):
+    fingerprint = _fingerprint(sentences, size=choose_size(size, device), seed=seed, device=device)
+    if not (resume and _is_complete(folder, fingerprint, force=force, on_note=on_note)):
         check_layer(layer, size=size, device=device)
         check_output_folder(folder, force=force)
         with work_folder(folder, resume=resume) as work_dir:
@@ -127,8 +142,39 @@ def train_and_save_encoder(
                 resume=resume,
                 on_progress=on_progress,
             )
-            trained.write(folder)
+            replace(trained, fingerprint=fingerprint).write(folder)
     return LanguageModelEncoder.load(folder, layer=layer, device=device)
+
+
+def _is_complete(
+    folder: Path, fingerprint: str, *, force: bool, on_note: Callable[[str], None]
+) -> bool:
+    """Return whether the folder has the encoder that a run with this fingerprint would train.
+
+    Another encoder raises InputError, unless `force` allows to replace it.
+    """
+    if not (folder / CONFIG).is_file():
+        return False
+    config = read_json(folder / CONFIG)
+    if isinstance(config, dict) and config.get("fingerprint") == fingerprint:
+        return True
+    problem = f"{folder} was not trained on this text with these settings"
+    if not force:
+        raise InputError(f"{problem}; add `force` to replace it")
+    on_note(f"{problem}; it is trained again")
+    return False
+
+
+def _fingerprint(
+    sentences: Sequence[Sequence[str]], *, size: str, seed: int, device: torch.device
+) -> str:
+    """Return a digest that only the same sentences, shape and settings give."""
+    chosen = _size_settings(size, seed=seed, device=device)
+    described = json.dumps([asdict(chosen.shape), chosen.settings.as_dict()], sort_keys=True)
+    digest = hashlib.blake2b(described.encode(), digest_size=32)
+    for words in sentences:
+        digest.update(" ".join([*words, "\n"]).encode(errors="surrogatepass"))
+    return digest.hexdigest()
 
 
 def choose_size(size: str | None, device: torch.device | str) -> str:

@@ -45,6 +45,7 @@ class TrainedLanguageModel:
     log: a row for each evaluation during training
     test: the evaluation on the test part, at the best temperature on the validation part
     roles: gradient norms by role, if they were measured
+    fingerprint: a digest of text and settings, by which a resumed run recognizes its own model
     """
 
     model: LanguageModel
@@ -55,6 +56,7 @@ class TrainedLanguageModel:
     log: Sequence[LogRow]
     test: Evaluation
     roles: RoleGradients | None = None
+    fingerprint: str | None = None
 
     @property
     def architecture(self) -> Architecture:
@@ -91,6 +93,8 @@ class TrainedLanguageModel:
             "test_bytes": self.test.byte_count,
             "test": self.test.metrics(),
         }
+        if self.fingerprint is not None:
+            config["fingerprint"] = self.fingerprint
         files = {
             _WEIGHTS: save(self.model.weights()),
             _STATISTICS: save(statistics),
@@ -123,6 +127,7 @@ class TrainedLanguageModel:
                 log=log_from_csv(files[_LOG].decode()),
                 test=Evaluation(sums, config["temperature"], config["test_bytes"]),
                 roles=RoleGradients(**roles) if roles else None,
+                fingerprint=config.get("fingerprint"),
             )
 
     def card(self) -> str:

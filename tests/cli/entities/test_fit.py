@@ -4,7 +4,10 @@ import errno
 import json
 import os
 
+from safetensors.torch import load_file, save
+
 from thresher import EntityFinder
+from thresher.encoders.loading import load_encoder
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 
 QUICK = ["--epochs", "2", "--contrast", "0"]
@@ -169,6 +172,25 @@ def test_a_run_with_other_settings_is_not_resumed(run, short_corpus, tmp_path, m
         result = run(*command, *other, "--resume")
         assert result.status == 1
         assert "it was started with other text or settings" in result.error_line
+
+
+def test_a_run_with_an_encoder_whose_weights_changed_is_not_resumed(
+    run, short_corpus, tmp_path, monkeypatch, new_bert, load_once
+):
+    """The folder has the same name, so only its content shows that it is another encoder."""
+    words = short_corpus.read_text(encoding="utf-8").lower().split()[:50]
+    encoder = new_bert(sorted(set(words)), width=16, layers=2, mask=True)
+    monkeypatch.setattr("thresher.encoders.loading.load_encoder", load_encoder)
+    command = ["fit", short_corpus, "-o", tmp_path / "m", "--encoder", encoder, *QUICK, "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr("thresher.model_folder.write_folder", None)
+        assert run(*command).status == 1
+    weights = {name: each * 2 for name, each in load_file(encoder / "model.safetensors").items()}
+    (encoder / "model.safetensors").write_bytes(save(weights, metadata={"format": "pt"}))
+    result = run(*command, "--resume")
+    assert result.status == 1
+    assert "another encoder; leave out --resume to start again" in result.error_line
+    assert run(*command).status == 0
 
 
 def test_an_unreadable_line_does_not_stop_training(run, short_corpus, tmp_path):

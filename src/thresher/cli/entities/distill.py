@@ -12,6 +12,7 @@ from thresher.cli.option_groups import OptionGroup, argument, with_option_groups
 from thresher.cli.options import Epochs, JsonRunOptions, NewModelOptions, Seed, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
+from thresher.output_lock import lock_output
 
 Teacher = Annotated[
     str,
@@ -55,7 +56,7 @@ def distill(
     from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 
     settings = DistillationSettings(**training.given_options())
-    with progress_bars(quiet=run.quiet) as progress:
+    with lock_output(new_model.output), progress_bars(quiet=run.quiet) as progress:
         sentences = list(sentences_of(progress.track(documents, "text")))
         report = distill_with_report(teacher, sentences, settings=settings, progress=progress)
         report.student.save(new_model.output)

@@ -127,10 +127,10 @@ def find(
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
     on_terminal = path is None and sys.stdout.isatty()
     with (
+        open_output(path) as write,
         rare_garbage_collection(),
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet or on_terminal) as progress,
-        open_output(path) as write,
     ):
         found = Find(finders, progress.track(documents, "finding"), finder.threshold, only)
         for piece in found.write(output_format):

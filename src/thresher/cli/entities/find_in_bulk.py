@@ -1,14 +1,22 @@
 """thresher find --engine: process many files in blocks, on one or several machines."""
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
+from thresher.output_lock import lock_output
 from thresher.text.sources import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from thresher.bulk.blocks import Block
+    from thresher.bulk.run import BulkRun
 
 BULK_FORMATS = ("jsonl", "parquet")
 
@@ -40,7 +48,6 @@ def find_in_bulk(
     from thresher.bulk.blocks import plan_blocks  # noqa: PLC0415
     from thresher.bulk.filesystems import find_files, is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
-    from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
 
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
     # Files that this command has written itself are not read.
@@ -51,6 +58,16 @@ def find_in_bulk(
         raise InputError(f"no text in {texts.sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
     run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form, only)
+    with nullcontext() if is_remote(folder) else lock_output(Path(folder)):
+        _process(run, blocks, workers=workers, output=output, quiet=quiet)
+
+
+def _process(
+    run: "BulkRun", blocks: "Sequence[Block]", *, workers: int | None, output: str, quiet: bool
+) -> None:
+    """Process the blocks that are not done, and write the manifest if none failed."""
+    from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
+
     problems = Problems()
     todo = run.start(blocks)
     failed = 0

@@ -73,4 +73,5 @@ class EncoderChoice:
             force=self.model.force,
             resume=self.model.resume,
             on_progress=on_progress,
+            on_note=progress.note,
         )

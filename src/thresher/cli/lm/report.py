@@ -11,6 +11,7 @@ from thresher.cli.options import Json, Quiet
 from thresher.cli.output import plural, print_line
 from thresher.cli.progress import progress_bars
 from thresher.errors import InputError
+from thresher.output_lock import lock_output
 
 
 def report(
@@ -29,7 +30,7 @@ def report(
     if output.exists() and not output.is_dir():
         raise InputError(f"{output} is not a folder; choose another one for the report")
     check_can_write(output / "report.md")
-    with progress_bars(quiet=quiet) as progress:
+    with lock_output(output), progress_bars(quiet=quiet) as progress:
         count = progress.stage("models", len(models) + 1)
         loaded = {}
         for name, folder in zip(_names(models), models, strict=True):

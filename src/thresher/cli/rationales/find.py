@@ -58,9 +58,9 @@ def find(
     problems = Problems()
     documents = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
-    finder = load_rationales(model, device=run.device, quiet=run.quiet)
     on_terminal = output is None and sys.stdout.isatty()
-    with progress_bars(quiet=run.quiet or on_terminal) as progress, open_output(output) as write:
+    with open_output(output) as write, progress_bars(quiet=run.quiet or on_terminal) as progress:
+        finder = load_rationales(model, device=run.device, quiet=run.quiet)
         explain = Explain(finder, progress.track(documents, "finding"), threshold)
         for piece in explain.write(output_format):
             write(piece)

@@ -18,6 +18,7 @@ from thresher.cli.rationales.options import (
     LossOptions,
     rationale_settings,
 )
+from thresher.output_lock import lock_output
 
 if TYPE_CHECKING:
     from thresher.rationales.finder import RationaleFinder
@@ -57,7 +58,7 @@ def fit(
     if explained is not None and encoder is None:
         encoder = explained.encoder
     loaded_encoder = load_encoder(encoder, device=run.device, quiet=run.quiet)
-    with progress_bars(quiet=run.quiet) as progress:
+    with lock_output(model.output), progress_bars(quiet=run.quiet) as progress:
         finder = RationaleFinder.fit(
             [each.text for each in labelled],
             [each.label or "" for each in labelled],

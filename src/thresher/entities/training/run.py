@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.atomic_files import write_file
-from thresher.encoders.protocol import Encoder
+from thresher.encoders.protocol import Encoder, encoder_fingerprint
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch, train_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
-from thresher.errors import InputError
 from thresher.gates.distributed import ProcessGroup
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
 from thresher.text.indexed_sentences import IndexedSentences
+from thresher.work_folder import other_run_error
 
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0  # within a long epoch
 
@@ -47,12 +47,9 @@ class FitRun:
     ) -> NDArray[np.float16]:
         """Return the vectors of all units, from the file of the stopped run if it is complete."""
         path, done = self.work_dir / "vectors.npy", self.work_dir / "vectors.done"
-        if self.resume and done.is_file():
+        if self.resume and done.is_file() and path.is_file():
             if done.read_text(encoding="utf-8") != self.fingerprint:
-                raise InputError(
-                    f"cannot resume from {self.work_dir}: it was started with other text or "
-                    "settings"
-                )
+                raise other_run_error(self.work_dir)
             mapped: NDArray[np.float16] = np.load(path, mmap_mode="r")
             return mapped
         self.processes.wait()  # until all processes have checked the file
@@ -120,8 +117,16 @@ def fingerprint_of(
     settings: EntitySettings,
     prior: NDArray[np.float32],
 ) -> str:
-    """Return a digest that only the same text, encoder, settings and prior give."""
-    described = [encoder.name, encoder.layer, asdict(settings), sentences.vocabulary]
+    """Return a digest that only the same text, encoder, settings and prior give.
+
+    An encoder is recognized by its weights and tokenizer, not by its name.
+    """
+    described = [
+        encoder_fingerprint(encoder),
+        encoder.layer,
+        asdict(settings),
+        sentences.vocabulary,
+    ]
     digest = hashlib.sha256(json.dumps(described).encode())
     for array in (prior, sentences.starts, sentences.word_ids):
         digest.update(np.ascontiguousarray(array).data)
