@@ -31,6 +31,13 @@ class FilterChoice(NamedTuple):
     upper: float = 1.0
 
 
+class KindName(NamedTuple):
+    """A kind in gold data or predictions, and what it is called in the results."""
+
+    kind: str
+    name: str
+
+
 class NamedModel(NamedTuple):
     """A model and the name by which requests choose it."""
 
@@ -78,6 +85,14 @@ def parse_margin(value: str) -> Margin:
         return Margin.parse(value)
     except InputError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+def parse_kind_name(value: str) -> KindName:
+    """Parse `PER=person`."""
+    kind, _, name = (part.strip() for part in value.partition("="))
+    if not kind or not name:
+        raise typer.BadParameter(f"{value!r} is not of the form PER=person")
+    return KindName(kind, name)
 
 
 def parse_named_model(value: str) -> NamedModel:

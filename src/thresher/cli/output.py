@@ -113,14 +113,16 @@ def print_summary(
         print_line(sentence(summary))
 
 
-def print_results(results: dict[str, Any], heading: str, table: Table, run: JsonRunOptions) -> None:
-    """Print the results of an evaluation as JSON, or as a table under a line of text."""
+def print_results(
+    results: dict[str, Any], heading: str, tables: RenderableType, run: JsonRunOptions
+) -> None:
+    """Print the results of an evaluation as JSON, or as tables under a line of text."""
     if run.as_json:
         print_line(json.dumps(results, ensure_ascii=False))
         return
     if not run.quiet:
         print_line(heading)
-    print_line(render(table))
+    print_line(render(tables))
 
 
 def _writer(stream: IO[bytes]) -> Write:

@@ -5,6 +5,9 @@ import json
 import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 from sklearn.metrics import average_precision_score
+from tests.typed_finder import TypedFinder
+
+from thresher.bulk.finder_choice import FinderChoice
 
 GOLD = """\
 Magda\tB-PER
@@ -146,3 +149,33 @@ def test_texts_without_any_entity_are_an_error(run, tmp_path):
     assert (result.status, result.out) == (1, "")
     message = f"no entity is labelled in {paths[0]} and 1 more: cannot evaluate"
     assert result.error_line == message
+
+
+def test_figures_and_confusions_of_kinds(run, gold, monkeypatch):
+    monkeypatch.setattr(FinderChoice, "load", lambda self: TypedFinder())
+    mapped = ("--map", "PER=person", "--map", "LOC=place")
+    typed = json.loads(run("eval", gold, "--json", *mapped).out)["as_given"]["typed"]
+    assert typed["kinds"]["person"]["gold"] == typed["kinds"]["place"]["gold"] == 2
+    assert typed["kinds"]["place"]["recall"] == 0.5
+    shown = run("eval", gold, *mapped)
+    assert shown.err == ""
+    rows = [line.split() for line in shown.out.splitlines()]
+    assert ["person", "1.000", "0.500", "0.667", *["0.000"] * 3, "2"] in rows
+    assert ["place", "·", "1", "·", "1"] in rows
+    note = run("eval", gold, "--map", "PER=person").err
+    assert "the gold data has the kinds LOC, which are none of the model's" in note
+    assert "--map LOC=person" in note
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "message"),
+    [
+        ("PRE=person", 1, "--map: 'PRE' is neither a label of the gold data nor a kind"),
+        ("PER", 2, "'PER' is not of the form PER=person"),
+    ],
+)
+def test_a_wrong_name_of_a_kind_is_one_line(run, gold, monkeypatch, given, status, message):
+    monkeypatch.setattr(FinderChoice, "load", lambda self: TypedFinder())
+    shown = run("eval", gold, "--map", given)
+    assert shown.status == status
+    assert message in shown.error_line

@@ -1,11 +1,15 @@
 """thresher eval: measure how well a model finds annotated entities."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
+from rich.console import Group
+
+from thresher.cli.entities.kind_tables import kind_tables
 from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
+from thresher.cli.option_parsers import parse_kind_name
 from thresher.cli.options import FinderOptions, JsonRunOptions
 from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
@@ -14,13 +18,22 @@ from thresher.text.choices import GoldFormat
 GoldFiles = Annotated[
     list[str],
     argument(
-        "CoNLL files with tags such as O, B-PER, I-PER, or the export of a labelling tool; kinds "
-        "of entities are ignored.",
+        "CoNLL files with tags such as O, B-PER, I-PER, or the export of a labelling tool.",
         metavar="GOLD",
     ),
 ]
 From = Annotated[
     GoldFormat, option("conll, prodigy, doccano or label-studio.", "--from", metavar="FORMAT")
+]
+KindMap = Annotated[
+    list[Any] | None,
+    option(
+        "What a kind in the gold data, or a kind of the model, is called in the results: "
+        "PER=person; none for no kind. May be repeated.",
+        "--map",
+        metavar="KIND=NAME",
+        parser=parse_kind_name,
+    ),
 ]
 
 _CASINGS = {"as given": False, "lower-cased": True}
@@ -32,16 +45,20 @@ def evaluate(
     finder_options: FinderOptions,
     run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
+    kind_map: KindMap = None,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 
     thresher eval gold.conll --model my-model
     thresher eval labelled.json --from label-studio --json
+    thresher eval gold.conll --map PER=person --map LOC=place
 
     AP is the average precision of word scores. Precision, recall and F1 are
     computed for words with a score of at least 0.5, and for exact spans at the
     threshold. The calibration error is the mean distance between the scores of
-    spans and the fraction of them that are correct.
+    spans and the fraction of them that are correct. If the model and the gold data
+    have kinds, precision, recall and F1 are also printed for each kind, and how
+    often one kind was taken for another.
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
@@ -50,6 +67,7 @@ def evaluate(
     threshold = finder_options.threshold
     threshold = finder.threshold if threshold is None else threshold
     counts = texts.counts()
+    names = {each.kind: each.name for each in kind_map or ()}
     with progress_bars(quiet=run.quiet) as progress:
         evaluations = {
             name: evaluate_finder(
@@ -57,19 +75,37 @@ def evaluate(
                 texts,
                 threshold=threshold,
                 lower_case=lower_case,
+                kind_map=names,
                 progress=progress.stage(name, counts["sentences"]),
             )
             for name, lower_case in _CASINGS.items()
         }
+    _note_unknown_kinds(texts.labels, finder.kinds, names)
     model = finder_options.model
     about = {"gold": gold, "model": str(model) if model else None, "threshold": threshold}
     figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
     print_results(
         about | counts | figures,
         _amounts(counts, threshold),
-        metrics_table({name: each.figures() for name, each in evaluations.items()}),
+        Group(
+            metrics_table({name: each.figures() for name, each in evaluations.items()}),
+            *kind_tables({name: each.kinds for name, each in evaluations.items()}),
+        ),
         run,
     )
+
+
+def _note_unknown_kinds(
+    labels: Sequence[str], kinds: Sequence[str], names: Mapping[str, str]
+) -> None:
+    """Print a note if kinds of the gold data are none of the model's, which is often a mistake."""
+    known = {name.casefold() for name in (*kinds, *names)}
+    unknown = [label for label in labels if label.casefold() not in known]
+    if kinds and unknown:
+        print_note(
+            f"the gold data has the kinds {', '.join(unknown)}, which are none of the model's "
+            f"({', '.join(kinds)}); rename a kind with `kind_map={unknown[0]}={kinds[0]}`"
+        )
 
 
 def _amounts(counts: Mapping[str, int], threshold: float) -> str:

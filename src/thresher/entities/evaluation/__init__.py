@@ -6,6 +6,7 @@ from thresher.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from thresher.entities.evaluation.evaluate import FinderEvaluation, GoldTexts, evaluate_finder
+    from thresher.entities.evaluation.kinds import KindEvaluation, evaluate_kinds
     from thresher.entities.evaluation.metrics import (
         Bin,
         Calibration,
@@ -22,8 +23,10 @@ __all__ = [
     "Counts",
     "FinderEvaluation",
     "GoldTexts",
+    "KindEvaluation",
     "calibration",
     "evaluate_finder",
+    "evaluate_kinds",
     "span_counts",
     "word_average_precision",
     "word_counts",
@@ -37,6 +40,7 @@ __getattr__, __dir__ = lazy_exports(
             "GoldTexts",
             "evaluate_finder",
         ],
+        "thresher.entities.evaluation.kinds": ["KindEvaluation", "evaluate_kinds"],
         "thresher.entities.evaluation.metrics": [
             "Bin",
             "Calibration",

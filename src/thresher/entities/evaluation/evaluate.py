@@ -1,10 +1,16 @@
 """Evaluate a finder on texts with annotated entities."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from thresher.entities.evaluation import metrics
+from thresher.entities.evaluation.kinds import (
+    KindEvaluation,
+    evaluate_kinds,
+    kind_names,
+    labels_of,
+)
 from thresher.entities.evaluation.metrics import Calibration, Counts
 from thresher.entities.finding.text_finder import TextFinder
 from thresher.errors import InputError, WarningHandler
@@ -51,6 +57,25 @@ class GoldTexts:
         """The sentences of all texts."""
         return [sentence for text in self.texts for sentence in text]
 
+    @property
+    def labels(self) -> list[str]:
+        """The labels that name a kind, the most frequent first; not "ENT"."""
+        return labels_of(self.sentences)
+
+    def kind_names(
+        self, kinds: Sequence[str], kind_map: Mapping[str, str] | None = None
+    ) -> dict[str, str | None] | None:
+        """Return the common names of labels and kinds; None if one of both is missing.
+
+        kinds: those that a finder knows   kind_map: as in `evaluate_finder`
+        """
+        if kinds and self.labels:
+            return kind_names(self.labels, kinds, kind_map)
+        if kind_map:
+            missing = "the gold data has none" if kinds else "the model knows none"
+            raise InputError(f"`kind_map` maps names of kinds, but {missing}")
+        return None
+
     def counts(self) -> dict[str, int]:
         """Return the numbers of sentences, words and spans."""
         return {
@@ -65,12 +90,14 @@ class FinderEvaluation:
     """How well a finder scores words and finds exact spans.
 
     words: at a score of one half   spans: at the threshold of the evaluation
+    kinds: None if the finder knows no kinds or the gold data has none
     """
 
     average_precision: float
     words: Counts
     spans: Counts
     calibration: Calibration
+    kinds: KindEvaluation | None = None
 
     def figures(self) -> dict[str, float]:
         """Return the figures by their names in a table."""
@@ -92,6 +119,7 @@ class FinderEvaluation:
             "span": self.spans.as_json(),
             "calibration_error": self.calibration.error,
             "calibration": [asdict(each) for each in self.calibration.bins],
+            **({} if self.kinds is None else {"typed": self.kinds.as_json()}),
         }
 
 
@@ -101,14 +129,18 @@ def evaluate_finder(
     *,
     threshold: float | None = None,
     lower_case: bool = False,
+    kind_map: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
 ) -> FinderEvaluation:
     """Compare what a finder finds with the labels.
 
     threshold: the smallest score of a span; by default that of the finder
     lower_case: convert all words to lower case before finding
+    kind_map: what kinds in gold data, or those of the finder, are called in the results:
+        {"PER": "person"}. A kind that is called "none" counts as no kind
     progress: is called with 1 after each sentence
     """
+    names = gold.kind_names(finder.kinds, kind_map)
     scored = []
     for text in gold.texts:
         words = (_lower(each.words) if lower_case else each.words for each in text)
@@ -118,13 +150,14 @@ def evaluate_finder(
     spans = [each.spans for each in gold.sentences]
     scores = [each.scores for each in scored]
     candidates = [each.candidates for each in scored]
+    threshold = finder.threshold if threshold is None else threshold
+    found = [each.found(threshold) for each in scored]
     return FinderEvaluation(
         metrics.word_average_precision(spans, scores),
         metrics.word_counts(spans, scores),
-        metrics.span_counts(
-            spans, candidates, threshold=finder.threshold if threshold is None else threshold
-        ),
+        metrics.span_counts(spans, found),
         metrics.calibration(spans, candidates),
+        None if names is None else evaluate_kinds(gold.sentences, found, names),
     )
 
 
