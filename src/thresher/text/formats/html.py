@@ -32,23 +32,18 @@ dt {{ font-weight: 600; }}
 dd {{ margin: 0; }}
 mark {{ color: inherit; padding: .1em .15em; border-radius: .25em;
   background: rgb(var(--mark) / calc(.12 + .58 * var(--score))); }}
+mark[data-kind], .kinds span {{ color: #1c1c1a; background: var(--kind); padding: .1em .3em;
+  border-radius: .25em; }}
+mark[data-kind]::after {{ content: attr(data-kind); font-size: .7em; margin-left: .4em;
+  opacity: .75; }}
+.kinds {{ position: sticky; bottom: 0; margin: 2rem 0 0; padding: .6rem 0; display: flex;
+  flex-wrap: wrap; gap: .3rem .8rem; background: var(--page); font-size: .9rem; }}
 </style>
 </head>
 <body>
 <h1>{title}</h1>
 """
 _FOOT = "</body>\n</html>\n"
-
-# Written before the first text with kinds: whether there are any is not known at the start.
-_KIND_STYLE = """<style>
-mark[data-kind], .kinds span { color: #1c1c1a; background: var(--kind); padding: .1em .3em;
-  border-radius: .25em; }
-mark[data-kind]::after { content: attr(data-kind); font-size: .7em; margin-left: .4em;
-  opacity: .75; }
-.kinds { position: sticky; bottom: 0; margin: 2rem 0 0; padding: .6rem 0; display: flex;
-  flex-wrap: wrap; gap: .3rem .8rem; background: var(--page); font-size: .9rem; }
-</style>
-"""
 
 # HTML cannot contain control characters or lone surrogates, not even escaped.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
@@ -75,10 +70,7 @@ def to_html(documents: Iterable[Sequence[Any]], *, title: str = "Entities") -> I
     counts: Counter[str] = Counter()
     for each in documents:
         text, spans, heading, fields = HtmlDocument(*each)
-        kinds = [span.kind for span in spans if span.kind is not None]
-        if kinds and not counts:
-            yield _KIND_STYLE
-        counts.update(kinds)
+        counts.update(span.kind for span in spans if span.kind is not None)
         above = "" if heading is None else f"<h2>{_escape(heading)}</h2>\n"
         above += _definitions(fields)
         yield f'{above}<p dir="auto">{"".join(_highlight(text, spans, colours))}</p>\n'
