@@ -77,13 +77,16 @@ def _needed_shape(name: str, rows: int, width: int, inner: int) -> tuple[int, ..
 class Bert(nn.Module):
     """Equal to a `BertModel` of `transformers`, frozen, in float32.
 
+    Word embeddings in float16 stay so, because the table of a multilingual model is large: it is
+    then mapped from its file, and only the rows that are used are read and converted.
+
     Its input are the word embeddings `words[ids]` and not the ids, so that a caller can change
     them first.
     """
 
     def __init__(self, config: Mapping[str, Any], weights: Weights) -> None:
         super().__init__()
-        own = {_current_name(name): value.float() for name, value in weights.items()}
+        own = {_current_name(name): _in_float32(name, value) for name, value in weights.items()}
         require_finite(own, "the weights")
         heads, epsilon = config["num_attention_heads"], config.get("layer_norm_eps", 1e-12)
         _check_shapes(own, layers=config["num_hidden_layers"], heads=heads)
@@ -156,7 +159,7 @@ class BertEmbeddings(nn.Module):
             positions = self.positions[: embedded.shape[1]]
         else:
             positions = functional.embedding(position, self.positions)
-        return self.norm(embedded + positions)  # type: ignore[no-any-return]
+        return self.norm(embedded.float() + positions)  # type: ignore[no-any-return]
 
 
 class BertLayer(nn.Module):
@@ -222,6 +225,11 @@ def _current_name(name: str) -> str:
     for old, current in _OLD_NAMES.items():
         name = name.replace(old, current)
     return name
+
+
+def _in_float32(name: str, value: Tensor) -> Tensor:
+    is_table = name.endswith("word_embeddings.weight") and value.dtype == torch.float16
+    return value if is_table else value.float()
 
 
 def _linear(weights: Weights, *names: str) -> nn.Linear:

