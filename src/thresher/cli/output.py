@@ -18,7 +18,7 @@ from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.output_lock import lock_output
 from thresher.text.sources import find_sources
 
-Write = Callable[[str], None]
+Write = Callable[[str | bytes], None]
 
 OutputFile = Annotated[
     Path | None,
@@ -126,8 +126,8 @@ def print_results(
 
 
 def _writer(stream: IO[bytes]) -> Write:
-    def write(text: str) -> None:
-        stream.write(text.encode(errors="replace"))
+    def write(content: str | bytes) -> None:
+        stream.write(content if isinstance(content, bytes) else content.encode(errors="replace"))
         stream.flush()
 
     return write

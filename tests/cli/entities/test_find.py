@@ -105,7 +105,7 @@ def test_skipped_files_of_a_folder_are_a_note_that_keeps_the_status(run, tmp_pat
     )
 
 
-@pytest.mark.parametrize("name", ["found.csv", "found.json", "found.jsonl.gz"])
+@pytest.mark.parametrize("name", ["found.xlsx", "found.json", "found.jsonl.gz"])
 def test_an_output_name_of_no_known_format_needs_the_flag_to(run, notes, model, tmp_path, name):
     path = tmp_path / name
     result = run("find", notes, "--model", model, "-o", path)
@@ -235,13 +235,12 @@ def test_the_output_format_follows_from_the_file_name(run, notes, model, tmp_pat
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 
-@pytest.mark.parametrize("named", [["-o", "found.parquet"], ["--to", "parquet"]])
-def test_parquet_is_only_written_with_an_engine(run, notes, model, tmp_path, monkeypatch, named):
-    monkeypatch.chdir(tmp_path)
-    result = run("find", notes, "--model", model, *named)
+def test_parquet_is_not_written_to_standard_output(run, notes, model):
+    result = run("find", notes, "--model", model, "--to", "parquet")
     assert (result.status, result.out) == (1, "")
-    assert result.error_line == "parquet is only written with --engine ray"
-    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+    assert result.error_line == (
+        "Parquet is not written to standard output; name a file with --output"
+    )
 
 
 def test_a_lower_threshold_finds_more(run, notes, model):

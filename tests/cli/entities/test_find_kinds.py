@@ -1,7 +1,9 @@
 """Kinds on the command line: in all formats, and as a filter."""
 
+import csv
 import json
 
+import pyarrow.parquet
 import pytest
 from tests.typed_finder import TypedFinder
 
@@ -60,3 +62,35 @@ def test_an_unknown_kind_is_one_line(run, notes, output_format):
 
 def test_an_empty_kind_is_mistyped(run, notes):
     assert run("find", notes, "--only", "person,").status == 2
+
+
+@pytest.fixture
+def records(tmp_path, notes):
+    path = tmp_path / "in.csv"
+    path.write_text('id,body,score\n7,"Magda met Elias, she said.",9\n8,nobody,1\n9,In Oslo.,2\n')
+    return str(path)
+
+
+def rows_of(path):
+    if path.suffix == ".parquet":
+        return pyarrow.parquet.read_table(path).to_pylist()
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
+def test_a_table_has_a_row_for_each_entity_and_the_columns_of_the_input(
+    run, records, tmp_path, name
+):
+    shown = run("find", records, "--field", "body", "-o", tmp_path / name)
+    assert (shown.status, shown.err) == (0, "")
+    rows = rows_of(tmp_path / name)
+    assert [(row["id"], row["text"], row["kind"]) for row in rows] == [
+        ("7", "Magda", "person"),
+        ("7", "Elias", "person"),
+        ("9", "Oslo", "place"),
+    ]
+    columns = "source line offset id input_score start end text kind score kind_score"
+    assert list(rows[0]) == columns.split()
+    assert [str(row["line"]) for row in rows] == ["2", "2", "4"]
+    assert [float(row["score"]) > 0.5 for row in rows] == [True] * 3

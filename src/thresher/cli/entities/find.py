@@ -18,7 +18,7 @@ from thresher.errors import InputError
 
 
 class OutputFormat(StrEnum):
-    """The formats that `thresher find` writes; Parquet only with --engine."""
+    """The formats that `thresher find` writes."""
 
     TERMINAL = "terminal"
     JSONL = "jsonl"
@@ -28,21 +28,23 @@ class OutputFormat(StrEnum):
     PRODIGY = "prodigy"
     DOCCANO = "doccano"
     LABEL_STUDIO = "label-studio"
+    CSV = "csv"
+    TSV = "tsv"
     PARQUET = "parquet"
 
 
 _FORMAT_OF_SUFFIX = {
     **{".html": "html", ".htm": "html"},
     **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
-    ".parquet": "parquet",
+    **{".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"},
 }
 
 To = Annotated[
     OutputFormat | None,
     option(
-        "terminal (coloured), jsonl, conll, iob2, html, prodigy, doccano or label-studio; with "
-        "--engine, jsonl or parquet. By default the name of the output file decides; else "
-        "terminal on a terminal, and jsonl otherwise.",
+        "terminal (coloured), jsonl, conll, iob2, html, prodigy, doccano, label-studio, or a table "
+        "of entities: csv, tsv, parquet; with --engine, jsonl or parquet. By default the name of "
+        "the output file decides; else terminal on a terminal, and jsonl otherwise.",
         metavar="FORMAT",
     ),
 ]
@@ -96,6 +98,7 @@ def find(
     thresher find notes.txt
     thresher find corpus/ --to jsonl -o found.jsonl --workers 4
     thresher find page.txt -o page.html
+    thresher find table.csv -o entities.csv   (one row for each entity)
     thresher find notes.txt --only person,place
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
     cat notes.txt | thresher find - | head
@@ -118,8 +121,8 @@ def find(
     path = None if output is None else Path(output)
     check_output_file(path, texts.sources)
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
-    if output_format == OutputFormat.PARQUET:
-        raise InputError(f"{output_format} is only written with --engine {Engine.RAY}")
+    if output_format == OutputFormat.PARQUET and path is None:
+        raise InputError("Parquet is not written to standard output; name a file with `output`")
     from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
 
     problems = Problems()

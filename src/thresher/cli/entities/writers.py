@@ -15,6 +15,9 @@ from thresher.text.formats.html import HtmlDocument, to_html
 from thresher.text.formats.jsonl import to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
+from thresher.text.formats.span_rows import SPAN_COLUMNS, TEXT_COLUMNS, span_rows
+from thresher.text.formats.tables import to_csv, to_parquet
+from thresher.text.records import JsonObject
 from thresher.text.sources import display_name
 
 if TYPE_CHECKING:
@@ -105,9 +108,25 @@ class Find:
                 self.entities += sum(len(found) for _, found in sentences)
                 yield document, sentences
 
-    def write(self, output_format: str) -> Iterator[str]:
+    def csv(self) -> Iterator[str]:
+        """Yield the lines of a table with a row for each entity."""
+        return to_csv(self._rows(), first=TEXT_COLUMNS, last=SPAN_COLUMNS)
+
+    def tsv(self) -> Iterator[str]:
+        """Yield the lines of a table whose cells are separated by tabs."""
+        return to_csv(self._rows(), first=TEXT_COLUMNS, last=SPAN_COLUMNS, delimiter="\t")
+
+    def parquet(self) -> Iterator[bytes]:
+        """Yield the parts of a Parquet file with a row for each entity."""
+        return to_parquet(self._rows(), first=TEXT_COLUMNS, last=SPAN_COLUMNS)
+
+    def _rows(self) -> Iterator[JsonObject]:
+        for document, spans in self.spans():
+            yield from span_rows(document, spans)
+
+    def write(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
         """Yield the pieces of the output in a format."""
-        writers: dict[str, Callable[[], Iterator[str]]] = {
+        writers: dict[str, Callable[[], Iterator[str] | Iterator[bytes]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,
             "conll": self.conll,
@@ -116,6 +135,9 @@ class Find:
             "prodigy": self.prodigy,
             "doccano": self.doccano,
             "label-studio": self.label_studio,
+            "csv": self.csv,
+            "tsv": self.tsv,
+            "parquet": self.parquet,
         }
         return writers[output_format]()
 
