@@ -112,9 +112,21 @@ def test_weights_of_a_model_with_a_head_and_with_old_names_are_loaded():
     assert all(torch.equal(value, got[name]) for name, value in expected.items())
 
 
-def test_float16_weights_are_loaded_as_float32():
+def test_float16_weights_are_loaded_as_float32_except_the_table_of_words():
     bert = own(new_model().half())
-    assert {value.dtype for value in bert.parameters()} == {torch.float32}
+    table = bert.word_embeddings
+    assert table.dtype == torch.float16
+    others = [value for value in bert.parameters() if value is not table]
+    assert {value.dtype for value in others} == {torch.float32}
+
+
+def test_a_float16_table_of_words_gives_float32_hidden_states():
+    model = new_model().half().float()  # weights that are exact in both precisions
+    exact, half = own(model), own(model.half())
+    ids, mask = torch.arange(6).view(2, 3), torch.ones(2, 3)
+    states = [bert(bert.word_embeddings[ids], mask, layers=1) for bert in (exact, half)]
+    assert states[1].dtype == torch.float32
+    assert torch.equal(*states)
 
 
 def test_building_uses_no_random_numbers_and_all_weights_are_frozen():
