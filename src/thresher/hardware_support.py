@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import torch
@@ -60,6 +60,21 @@ def _cpu_trains_in(dtype: str) -> bool:
     code = _TRAINING_STEP.format(dtype=dtype)
     trial = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     return trial.returncode == 0
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread inside the `with` block.
+
+    For many small operations, such as loading a model, further threads mostly wait, and keep a core
+    busy while they do.
+    """
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def succeeds_in_fork(trial: Callable[[], bool]) -> bool:

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from huggingface_hub import ModelCard
-from huggingface_hub.hub_mixin import ModelHubMixin
 
 import thresher.entities
 from thresher import EntityFinder
@@ -37,7 +36,6 @@ def names_in(folder):
 def test_a_folder_is_loaded_without_a_network(finder, tmp_path):
     finder.save_pretrained(tmp_path / "model")
     loaded = EntityFinder.from_pretrained(tmp_path / "model", device="cpu")
-    assert isinstance(loaded, ModelHubMixin)
     np.testing.assert_array_equal(scores(loaded), scores(finder))
 
 
@@ -108,7 +106,7 @@ class FakeHub:
 @pytest.mark.parametrize("way", ["push_to_hub", "save_pretrained"])
 def test_a_model_that_is_pushed_can_be_pulled(finder, tmp_path, monkeypatch, way):
     hub = FakeHub(tmp_path / "repository")
-    monkeypatch.setattr("huggingface_hub.hub_mixin.HfApi", hub)
+    monkeypatch.setattr("huggingface_hub.HfApi", hub)
     if way == "push_to_hub":
         address = finder.push_to_hub("someone/names", private=True)
     else:
@@ -126,17 +124,7 @@ def test_a_model_that_is_pushed_can_be_pulled(finder, tmp_path, monkeypatch, way
         pulled.append((name, options["revision"]))
         return str(hub.place)
 
-    monkeypatch.setattr(
-        "huggingface_hub.hub_mixin.hf_hub_download", lambda **_: hub.place / "config.json"
-    )
-    monkeypatch.setattr("thresher.entities.hub.snapshot_download", download)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     loaded = EntityFinder.from_pretrained("someone/names", revision="v1")
     assert pulled == [("someone/names", "v1")]
     np.testing.assert_array_equal(scores(loaded), scores(finder))
-
-
-def test_creating_a_finder_copies_no_arguments(finder):
-    """The mixin would copy the arguments into a config; a model is too large for that."""
-    again = EntityFinder(finder.encoder, finder.model)
-    assert again._hub_mixin_config is None
-    assert again.model.selector is finder.model.selector

@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from starlette.testclient import TestClient
 
+from thresher.encoders.instruction_set import instruction_set
 from thresher.web import page
 from thresher.web.app import create_app
 from thresher.web.metrics import Metrics, MetricsMiddleware
@@ -19,7 +20,10 @@ PAGE = Path(page.__file__).parent
 
 
 def test_health_is_ok(client):
-    assert client.get("/healthz").json()["status"] == "ok"
+    health = client.get("/healthz").json()
+    assert health["status"] == "ok"
+    assert health["precision"] in ("int8", "float32")
+    assert (health["device"], health["instruction_set"]) == ("cpu", instruction_set())
 
 
 def metric_values(client) -> dict[str, float]:

@@ -37,6 +37,11 @@ CHUNKS_PER_WORKER = 2  # in progress: one being processed, one waiting
 class FinderPool(Protocol):
     """One or more finders that run a task on chunks."""
 
+    @property
+    def lacks_int8(self) -> bool:
+        """True if the model can run in int8 on a CPU, but this CPU cannot."""
+        ...
+
     def map(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
         """Yield every chunk with the result of the task, in order and lazily."""
         ...
@@ -47,6 +52,11 @@ class LocalFinder:
     """A finder in this process."""
 
     finder: "EntityFinder"
+
+    @property
+    def lacks_int8(self) -> bool:
+        """True if the model can run in int8 on a CPU, but this CPU cannot."""
+        return self.finder.lacks_int8
 
     def map(self, task: Task[T], chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, T]]:
         """Yield every chunk with the result of the task."""
@@ -64,7 +74,8 @@ class _Worker:
     def run(self, request: object) -> object:
         """Send a request and wait for the result; an error in the worker is raised here.
 
-        request: a task and a chunk, or None to wait until the worker has loaded its finder
+        request: a task and a chunk, or None to wait until the worker has loaded its finder; the
+            result is then whether that had to fall back to float32
         """
         try:
             if request is not None:
@@ -84,7 +95,8 @@ class _Worker:
 class WorkerPool:
     """Finders in worker processes, made by `start_workers`."""
 
-    def __init__(self, workers: list[_Worker]) -> None:
+    def __init__(self, workers: list[_Worker], *, lacks_int8: bool) -> None:
+        self.lacks_int8 = lacks_int8
         self._count = len(workers)
         self._free: SimpleQueue[_Worker] = SimpleQueue()
         for worker in workers:
@@ -125,9 +137,8 @@ def start_workers(load: Load, count: int) -> Iterator[WorkerPool]:
     try:
         with _ignore_ctrl_c():
             workers += (_start(load, count) for _ in range(count))
-        for worker in workers:
-            worker.run(None)
-        pool = WorkerPool(workers)
+        lacks_int8 = [bool(worker.run(None)) for worker in workers]
+        pool = WorkerPool(workers, lacks_int8=any(lacks_int8))
         try:
             yield pool
         finally:
@@ -177,7 +188,7 @@ def _work(connection: Connection, load: Load, count: int) -> None:
     except Exception as error:
         connection.send((None, picklable_error(error)))
         return
-    connection.send((None, None))
+    connection.send((finder.lacks_int8, None))
     memory = MemoryTrimmer()
     try:
         while True:

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from thresher import __version__
 from thresher.cli.entities.distill import distill
 from thresher.cli.entities.evaluate import evaluate
 from thresher.cli.entities.find import find
@@ -18,6 +17,8 @@ from thresher.cli.lm.app import lm
 from thresher.cli.option_groups import flag
 from thresher.cli.rationales.app import rationale
 from thresher.cli.serve import serve
+from thresher.cli.version import version_text
+from thresher.errors import InputError
 
 _COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer writes for shells
 
@@ -31,16 +32,22 @@ app.add_typer(lm, name="lm")
 app.add_typer(rationale, name="rationale")
 
 
-def _print_version(requested: bool) -> None:
+def _print_version(context: typer.Context, requested: bool) -> None:
     if requested:
-        typer.echo(f"thresher {__version__}")
+        typer.echo(version_text(verbose=context.params["verbose"]))
         raise typer.Exit
 
 
 @app.callback()
 def thresher(
     version: Annotated[
-        bool, flag("Show the version.", "--version", callback=_print_version, is_eager=True)
+        bool, flag("Show the version.", "--version", callback=_print_version)
+    ] = False,
+    verbose: Annotated[
+        bool,
+        flag(
+            "With --version, also show precision and instruction set.", "--verbose", is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Find the entities of texts; train models for your own texts without labels.
@@ -57,6 +64,8 @@ def thresher(
     Exit status: 0 on success, 1 if something failed or a part of the input could
     not be read, 2 for a mistyped command, 130 after Ctrl-C.
     """
+    if verbose:
+        raise InputError("--verbose is only used together with --version")
 
 
 def _replace_closed_streams() -> None:

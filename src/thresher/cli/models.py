@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.workers import FinderPool, LocalFinder, start_workers
+from thresher.cli.errors import print_note
 from thresher.cli.progress import progress_bars
 from thresher.errors import InputError, ThresherError
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def load_finder(model: FinderChoice, *, quiet: bool) -> "EntityFinder":
     """Load a finder in this process."""
     with _loading(model.device, quiet=quiet):
-        return model.load()
+        finder = model.load()
+    _note_missing_int8(finder, exact=model.exact)
+    return finder
 
 
 @contextmanager
@@ -32,7 +35,17 @@ def open_finders(model: FinderChoice, *, workers: int | None, quiet: bool) -> It
                 finders: FinderPool = LocalFinder(model.load())
             else:
                 finders = stack.enter_context(start_workers(model.load, workers))
+        _note_missing_int8(finders, exact=model.exact)
         yield finders
+
+
+def _note_missing_int8(finder: "EntityFinder | FinderPool", *, exact: bool) -> None:
+    """Print a note if the finder had to fall back to float32."""
+    if finder.lacks_int8 and not exact:
+        print_note(
+            "this CPU has no exact 8-bit products; the model computes in float32, which is about "
+            "half as fast"
+        )
 
 
 def load_rationales(folder: Path, *, device: str | None, quiet: bool) -> "RationaleFinder":

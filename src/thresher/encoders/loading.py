@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from thresher.encoders.hub import download
 from thresher.encoders.multilingual.cached_folder import packaged_encoder
 from thresher.encoders.multilingual.encoder import MULTILINGUAL_ENCODER, MultilingualE5
 from thresher.encoders.protocol import Encoder
@@ -66,16 +65,22 @@ def _language_model_folder(name: str, near: Path | None) -> Path | None:
 def _weights_folder(name: str) -> Path:
     """Return the folder with the weights, downloaded if necessary."""
     if name != DEFAULT_ENCODER:
-        return Path(name) if Path(name).is_dir() else download(name)
+        return Path(name) if Path(name).is_dir() else _download(name)
     packaged = _packaged_weights()
     if packaged is not None:
         return packaged
     try:
-        return download(name)
+        return _download(name)
     except InputError as error:
         raise InputError(
             "the English encoder is not installed; get it with: pip install 'thresher[english]'"
         ) from error
+
+
+def _download(name: str) -> Path:
+    from thresher.encoders.hub import download  # noqa: PLC0415 (huggingface_hub is slow to import)
+
+    return download(name)
 
 
 def _multilingual_folder() -> Path:
@@ -84,7 +89,7 @@ def _multilingual_folder() -> Path:
     if packaged is not None:
         return packaged
     try:
-        return download(MULTILINGUAL_ENCODER)
+        return _download(MULTILINGUAL_ENCODER)
     except InputError as error:
         raise InputError(
             "the multilingual encoder is not installed; get it with: "

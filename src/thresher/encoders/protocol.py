@@ -191,6 +191,16 @@ def encoder_fingerprint(encoder: Encoder) -> str:
     return encoder.name
 
 
+@runtime_checkable
+class LowPrecision(Protocol):
+    """An encoder that may compute in a lower precision than float32."""
+
+    @property
+    def precision(self) -> str:
+        """The name of the dtype of its matrix products: "int8", "float16" or "float32"."""
+        ...
+
+
 def gate_embeddings(
     embedded: Tensor, batch: TokenBatch, gates: Tensor | None, closed: Tensor
 ) -> Tensor:

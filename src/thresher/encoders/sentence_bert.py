@@ -89,6 +89,11 @@ class SentenceBert:
         return self._device
 
     @property
+    def precision(self) -> str:
+        """What `encode` computes in."""
+        return "float32" if self._int8_model is None else "int8"
+
+    @property
     def common_words(self) -> frozenset[str]:
         """Words that are a single token."""
         return whole_words(self._tokenizer.get_vocab(with_added_tokens=False))

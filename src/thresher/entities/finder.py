@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
-from thresher.encoders.protocol import Int8Encoder
+from thresher.encoders.protocol import Int8Encoder, LowPrecision
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.decoding import decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
@@ -23,21 +23,21 @@ from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
 from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
-from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.distillation import DistillationSettings
-from thresher.entities.training.fit import build_model, fit_selectors, require_enough_words
-from thresher.entities.training.settings import EntitySettings
-from thresher.entities.training.student import distill_model
 from thresher.errors import InputError
 from thresher.gates.batching import batches_in_order, sentence_starts
-from thresher.gates.distributed import current_processes
 from thresher.gates.word_vectors import UnitIndex
+from thresher.hardware_support import one_thread
 from thresher.lazy_exports import lazy_exports
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.model_folder import config_errors_as_input_errors
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
+
+if TYPE_CHECKING:
+    from thresher.entities.priors.prior_knowledge import PriorKnowledge
+    from thresher.entities.training.distillation import DistillationSettings
+    from thresher.entities.training.settings import EntitySettings
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
@@ -74,7 +74,11 @@ class EntityFinder(TextFinder, HubModel):
         device: "cpu", "cuda" or "cuda:1", for example; by default a GPU if there is one
         exact: compute in single precision, even if the model and the CPU support int8
         """
-        folder = find_model_folder(folder)
+        with one_thread():
+            return cls._load(find_model_folder(folder), device=device, exact=exact)
+
+    @classmethod
+    def _load(cls, folder: Path, *, device: str | None, exact: bool) -> Self:
         model = FinderModel.read(folder)
         if model.static is None:
             encoder: Encoder = load_encoder(
@@ -95,8 +99,8 @@ class EntityFinder(TextFinder, HubModel):
         texts: Iterable[str],
         *,
         encoder: Encoder | str | None = None,
-        settings: EntitySettings | None = None,
-        prior_knowledge: PriorKnowledge | None = None,
+        settings: "EntitySettings | None" = None,
+        prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """Train a finder on raw texts, without labels.
@@ -118,8 +122,8 @@ class EntityFinder(TextFinder, HubModel):
         sentences: SplitText,
         *,
         encoder: Encoder | str | None = None,
-        settings: EntitySettings | None = None,
-        prior_knowledge: PriorKnowledge | None = None,
+        settings: "EntitySettings | None" = None,
+        prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,
         work_dir: Path | None = None,
         resume: bool = False,
@@ -130,6 +134,12 @@ class EntityFinder(TextFinder, HubModel):
             `resume`; by default a temporary one. Processes that train together must share one
         resume: continue the run that was interrupted in `work_dir`
         """
+        # Finding needs none of these modules, and should not wait until they are imported.
+        from thresher.entities.priors.prior_knowledge import PriorKnowledge  # noqa: PLC0415
+        from thresher.entities.training.fit import build_model, fit_selectors  # noqa: PLC0415
+        from thresher.entities.training.settings import EntitySettings  # noqa: PLC0415
+        from thresher.gates.distributed import current_processes  # noqa: PLC0415
+
         if work_dir is None and not current_processes().is_single:
             raise InputError("processes that train together need a common `work_dir`")
         sentences = IndexedSentences.from_sentences(sentences)
@@ -158,7 +168,7 @@ class EntityFinder(TextFinder, HubModel):
         self,
         texts: Iterable[str],
         *,
-        settings: DistillationSettings | None = None,
+        settings: "DistillationSettings | None" = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """Train a student on raw texts: a many times faster finder without a transformer.
@@ -172,10 +182,14 @@ class EntityFinder(TextFinder, HubModel):
         self,
         sentences: SplitText,
         *,
-        settings: DistillationSettings | None = None,
+        settings: "DistillationSettings | None" = None,
         progress: ProgressReporter | None = None,
     ) -> "EntityFinder":
         """Train a student as `distill` does, on sentences that are already split into words."""
+        from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415
+        from thresher.entities.training.fit import require_enough_words  # noqa: PLC0415
+        from thresher.entities.training.student import distill_model  # noqa: PLC0415
+
         progress = progress or SilentProgress()
         require_enough_words(sentences, progress)
         advance = progress.stage("encoding", len(sentences))
@@ -203,6 +217,17 @@ class EntityFinder(TextFinder, HubModel):
     def threshold(self) -> float:
         """The smallest score of a candidate that counts as an entity."""
         return self.model.threshold
+
+    @property
+    def precision(self) -> str:
+        """What the encoder computes in: "int8", "float16" or "float32"."""
+        return self.encoder.precision if isinstance(self.encoder, LowPrecision) else "float32"
+
+    @property
+    def lacks_int8(self) -> bool:
+        """True if the model can run in int8 on a CPU, but this CPU cannot."""
+        on_cpu = self.encoder.device.type == "cpu"
+        return bool(self.model.ranges) and on_cpu and not int8_supported()
 
     def save(self, folder: str | Path) -> None:
         """Save the model as a folder, atomically."""

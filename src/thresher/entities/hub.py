@@ -1,24 +1,18 @@
-"""Load models from the Hugging Face Hub and push them there, with its `ModelHubMixin`.
+"""Load models from the Hugging Face Hub and push them there.
 
-A repository on the Hub has the same files as a model folder.
+A repository on the Hub has the same files as a model folder. The methods have the names and
+arguments of `huggingface_hub.ModelHubMixin`. It is not a base class, because importing it takes a
+tenth of a second, which only those who use the Hub should wait for.
 """
 
+import tempfile
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
-from huggingface_hub import ModelHubMixin, snapshot_download
 
-# Added by the mixin: arguments of `__init__` that are in the config, and options before 1.0.
-_MIXIN_ARGUMENTS = {"encoder", "proxies", "resume_download"}
-
-
-class HubModel(ModelHubMixin, library_name="thresher"):
+class HubModel:
     """Adds `from_pretrained`, `save_pretrained` and `push_to_hub` to a class that saves folders."""
-
-    def __new__(cls, *args: object, **kwargs: object) -> Self:
-        """Create the object without the mixin, which would copy all arguments into a config."""
-        return object.__new__(cls)
 
     @classmethod
     @abstractmethod
@@ -29,27 +23,11 @@ class HubModel(ModelHubMixin, library_name="thresher"):
     def save(self, folder: str | Path) -> None:
         """Save a folder with the config and the model card, atomically."""
 
-    def save_pretrained(  # type: ignore[override]  # a config is part of the model
-        self,
-        save_directory: str | Path,
-        *,
-        repo_id: str | None = None,
-        push_to_hub: bool = False,
-        config: None = None,
-        model_card_kwargs: None = None,
-        **push_to_hub_kwargs: Any,
-    ) -> str | None:
-        """Save a folder; optionally push it to the Hub as `repo_id` or the folder's name."""
-        self.save(save_directory)
-        if not push_to_hub:
-            return None
-        return str(self.push_to_hub(repo_id or Path(save_directory).name, **push_to_hub_kwargs))
-
     @classmethod
-    def _from_pretrained(
+    def from_pretrained(
         cls,
+        pretrained_model_name_or_path: str | Path,
         *,
-        model_id: str,
         device: str | None = None,
         exact: bool = False,
         revision: str | None = None,
@@ -57,19 +35,60 @@ class HubModel(ModelHubMixin, library_name="thresher"):
         force_download: bool = False,
         local_files_only: bool = False,
         token: str | bool | None = None,
-        **others: object,
     ) -> Self:
         """Load a local folder, or download the repository of that name (once)."""
-        if unknown := sorted(others.keys() - _MIXIN_ARGUMENTS):
-            raise TypeError(f"unknown argument `{unknown[0]}`; choose from device, exact")
-        if Path(model_id).is_dir():
-            return cls.load(model_id, device=device, exact=exact)
-        folder = snapshot_download(
-            model_id,
-            revision=revision,
-            cache_dir=cache_dir,
-            force_download=force_download,
-            local_files_only=local_files_only,
-            token=token,
-        )
+        folder = str(pretrained_model_name_or_path)
+        if not Path(folder).is_dir():
+            import huggingface_hub  # noqa: PLC0415 (slow to import)
+
+            folder = huggingface_hub.snapshot_download(
+                folder,
+                revision=revision,
+                cache_dir=cache_dir,
+                force_download=force_download,
+                local_files_only=local_files_only,
+                token=token,
+            )
         return cls.load(folder, device=device, exact=exact)
+
+    def save_pretrained(
+        self,
+        save_directory: str | Path,
+        *,
+        repo_id: str | None = None,
+        push_to_hub: bool = False,
+        **push_to_hub_kwargs: Any,
+    ) -> str | None:
+        """Save a folder; optionally push it to the Hub as `repo_id` or the folder's name."""
+        self.save(save_directory)
+        if not push_to_hub:
+            return None
+        return self.push_to_hub(repo_id or Path(save_directory).name, **push_to_hub_kwargs)
+
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        commit_message: str = "Push model using huggingface_hub.",
+        private: bool | None = None,
+        token: str | None = None,
+        branch: str | None = None,
+        create_pr: bool | None = None,
+    ) -> str:
+        """Upload the model to a repository, which is created if necessary; return its address."""
+        import huggingface_hub  # noqa: PLC0415 (slow to import)
+
+        api = huggingface_hub.HfApi(token=token)
+        repo_id = api.create_repo(repo_id, private=private, exist_ok=True).repo_id
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary) / "model"
+            self.save(folder)
+            address = api.upload_folder(
+                repo_id=repo_id,
+                repo_type="model",
+                folder_path=folder,
+                commit_message=commit_message,
+                revision=branch,
+                create_pr=create_pr,
+            )
+        return str(address)

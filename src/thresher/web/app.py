@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 
 from thresher import __version__
 from thresher.deprecation import renamed_arguments
+from thresher.encoders.instruction_set import instruction_set
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.web.body_limit import BodyLimit
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
@@ -142,10 +143,18 @@ def _add_status_routes(
         ]
         return ModelsResponse(models=infos, most_bytes=max_bytes)
 
+    finder = models.get(None).finder()
+    health_response = HealthResponse(
+        version=__version__,
+        precision=finder.precision,
+        instruction_set=instruction_set(),
+        device=finder.encoder.device.type,
+    )
+
     @app.get("/healthz")
     async def health() -> HealthResponse:
-        """Return a status without waiting for the queue."""
-        return HealthResponse(version=__version__)
+        """Return a status and how models compute, without waiting for the queue."""
+        return health_response
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def prometheus_metrics() -> PlainTextResponse:

@@ -161,10 +161,18 @@ class ModelsResponse(BaseModel):
 
 
 class HealthResponse(BaseModel):
-    """The server is running."""
+    """The server is running.
+
+    precision: what the default model computes in: int8, float16 or float32
+    instruction_set: of the CPU, for example AVX2 or AVX-512 VNNI
+    device: of the default model: cpu or cuda
+    """
 
     status: Literal["ok"] = "ok"
     version: str
+    precision: str
+    instruction_set: str
+    device: str
 
 
 class ErrorResponse(BaseModel):

@@ -32,3 +32,13 @@ def test_exact_computes_in_single_precision(run, model, tmp_path, encoders_in_in
     assert not encoders_in_int8
     assert run(command, *arguments).status == 0
     assert len(encoders_in_int8) == 1
+
+
+NOTE = "thresher: note: this CPU has no exact 8-bit products"
+
+
+@pytest.mark.parametrize("options", [[], ["--exact"]])
+def test_falling_back_to_float32_is_noted_once(run, model, monkeypatch, options):
+    monkeypatch.setattr(finder_module.EntityFinder, "lacks_int8", True)
+    ran = run("find", "-", "--model", model, *options, stdin="Magda left Ostrava.")
+    assert ran.err.count(NOTE) == (0 if options else 1)

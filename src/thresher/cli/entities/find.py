@@ -1,5 +1,6 @@
 """thresher find: find the entities of texts."""
 
+import os
 import sys
 from enum import StrEnum
 from itertools import chain
@@ -106,6 +107,8 @@ def find(
     Files of any size are processed piece by piece. Lines that cannot be read are
     reported with their number and skipped; the exit status is then 1.
     """
+    # Waiting threads of torch would keep a core busy; torch reads this when it is imported.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     choice = finder.choice(run.device, selector)
     if engine is not None:
         return find_in_bulk(
