@@ -45,7 +45,7 @@ class StaticEncoder(nn.Module):
         self.tokenizer = tokenizer
         self.reach = reach
         self.dropout = dropout
-        self._subwords = SubwordTokenizer(tokenizer)
+        self.subwords = SubwordTokenizer(tokenizer)
         self.vectors = nn.Parameter(vectors)
         self.edge = nn.Parameter(torch.zeros(width))
         self.mixing = nn.ModuleList(
@@ -84,7 +84,7 @@ class StaticEncoder(nn.Module):
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize into one window per sentence of any length, without special tokens."""
-        ids, counts = self._subwords.ids([word for words in sentences for word in words])
+        ids, counts = self.subwords.ids([word for words in sentences for word in words])
         return batch_of_words(ids, counts, sentences).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:

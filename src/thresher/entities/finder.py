@@ -16,6 +16,7 @@ from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder, LowPrecision
+from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.decoding import decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
@@ -25,6 +26,8 @@ from thresher.entities.hub import HubModel
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 from thresher.gates.batching import batches_in_order, sentence_starts
+from thresher.gates.features import Features
+from thresher.gates.static_gates import StaticGates
 from thresher.gates.word_vectors import UnitIndex
 from thresher.hardware_support import one_thread
 from thresher.lazy_exports import lazy_exports
@@ -61,6 +64,7 @@ class EntityFinder(TextFinder, HubModel):
         self.encoder = encoder
         self.model = model
         self._selector = model.selector.to(encoder.device).eval()
+        self._static_gates = _static_gates(encoder, model)
 
     @classmethod
     def default(cls, *, device: str | None = None, exact: bool = False) -> Self:
@@ -274,6 +278,9 @@ class EntityFinder(TextFinder, HubModel):
             sentences[each[0] : each[-1] + 1]
             for each in batches_in_order(sentences, words_per_batch=max_words)
         ]
+        if self._static_gates is not None:
+            parts = [self._static_gates.gate_scores(group) for group in groups]
+            return np.concatenate([np.zeros(0, np.float32), *parts])
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         opened = [self.gates(group).prob_open() for group in groups]
         scores = [np.zeros(0, dtype=np.float32)]
@@ -286,6 +293,18 @@ class EntityFinder(TextFinder, HubModel):
         """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
         warn_renamed("readings", "score_gates, which takes one array")
         return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
+
+
+def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
+    """Return the gates computed with numpy, if the encoder has no transformer and is on a CPU."""
+    on_cpu = encoder.device.type == "cpu"
+    if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
+        return None
+    weights, selector = (
+        {name: value.detach().numpy() for name, value in module.state_dict().items()}
+        for module in (encoder, model.selector)
+    )
+    return StaticGates(encoder.subwords, weights, selector, form=model.selector.form)
 
 
 def _split(texts: Iterable[str]) -> IndexedSentences:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.gates.choices import GateForm
 
 Floats = NDArray[np.float32]
 Weights = Mapping[str, NDArray[Any]]  # with the names of the modules' parameters
@@ -34,17 +35,25 @@ class GateRange:
     opening: float
 
 
+GATE_RANGES = {
+    GateForm.THRESHOLDED: GateRange(1.0, 10.0, opening=0.5),
+    GateForm.CONTINUOUS: GateRange(1.0, 10.0, opening=0.5),
+    GateForm.STRETCHED: GateRange(0.1, 10.0, opening=0.1 / 1.2),
+}
+
+
 class StaticGates:
     """P(open) of every word.
 
     encoder: `vectors`, `edge`, `mixing.*` and `norms.*` of a `StaticEncoder`
     selector: `norm.*`, `inner.*` and `outer.*` of a `Selector`
+    form: of the gates
     """
 
     def __init__(
-        self, subwords: SubwordTokenizer, encoder: Weights, selector: Weights, gate: GateRange
+        self, subwords: SubwordTokenizer, encoder: Weights, selector: Weights, *, form: str
     ) -> None:
-        self._subwords, self._gate = subwords, gate
+        self._subwords, self._gate = subwords, GATE_RANGES[GateForm(form)]
         self._vectors = encoder["vectors"]
         self._edge = _float32(encoder["edge"])
         self._selector = {name: _float32(value) for name, value in selector.items()}
@@ -95,7 +104,8 @@ class StaticGates:
         outer = hidden @ weights["outer.weight"].T + weights["outer.bias"]
         a, b = np.minimum(np.logaddexp(0.0, outer.T.astype(np.float64)) + gate.low, gate.high)
         # P(u > o) = (1 − oᵃ)ᵇ
-        return np.exp(b * np.log1p(-(gate.opening**a))).astype(np.float32)
+        probability: Floats = np.exp(b * np.log1p(-(gate.opening**a))).astype(np.float32)
+        return probability
 
 
 @dataclass(frozen=True)
@@ -124,7 +134,7 @@ class _MixingLayer:
 
     @property
     def reach(self) -> int:
-        return (self.weight.shape[1] // len(self.weight) - 1) // 2
+        return int(self.weight.shape[1] // len(self.weight) - 1) // 2
 
     def __call__(self, x: Floats) -> Floats:
         """Return the vectors after this layer; those of edge rows are undefined.
@@ -191,7 +201,8 @@ def gelu(x: Floats) -> Floats:
     tail *= np.exp(t, out=t)
     size *= np.float32(0.5)
     tail *= size
-    return np.subtract(np.maximum(x, 0), tail, out=tail)
+    np.subtract(np.maximum(x, 0), tail, out=tail)
+    return tail
 
 
 def _float32(value: NDArray[Any]) -> Floats:

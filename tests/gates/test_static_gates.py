@@ -1,0 +1,63 @@
+"""Gates computed with numpy, against the same modules in torch."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from thresher.encoders.static_encoder import StaticEncoder
+from thresher.gates.choices import GateForm
+from thresher.gates.features import Features
+from thresher.gates.selector import PARAMETER_RANGES, Selector
+from thresher.gates.static_gates import GATE_RANGES, StaticGates, gelu
+
+WORDS = ["Paris", "moved", "to", "unbelievably", "Zürich", "?", "\u200b"]
+
+
+def random_sentences(count):
+    generator = np.random.default_rng(3)
+    lengths = [0, 1, 2, 3, 40, *generator.integers(0, 30, count).tolist()]
+    return [[WORDS[i] for i in generator.integers(0, len(WORDS), length)] for length in lengths]
+
+
+def as_arrays(module):
+    return {name: value.detach().numpy() for name, value in module.state_dict().items()}
+
+
+@pytest.mark.parametrize("form", GateForm)
+@pytest.mark.parametrize(("layers", "reach"), [(1, 1), (2, 2), (3, 3)])
+def test_gates_equal_those_of_torch(minilm, form, layers, reach):
+    torch.manual_seed(layers)
+    tokenizer = minilm.tokenizer
+    vectors = torch.randn(tokenizer.get_vocab_size(), 16)
+    encoder = StaticEncoder(tokenizer, vectors, layers=layers, reach=reach).eval()
+    encoder.edge.data.normal_()
+    selector = Selector(16, hidden=24, form=form).eval()
+    selector.outer.weight.data.mul_(8)
+    gates = StaticGates(encoder.subwords, as_arrays(encoder), as_arrays(selector), form=form)
+    sentences = random_sentences(60)
+    with torch.inference_mode():
+        expected = selector(Features().encode(encoder, sentences)).prob_open().numpy()
+    assert expected.std() > 0.01
+    np.testing.assert_allclose(gates.gate_scores(sentences), expected, atol=1e-6, rtol=0)
+
+
+def test_no_words_have_no_gates(minilm):
+    encoder = StaticEncoder(minilm.tokenizer, torch.randn(minilm.tokenizer.get_vocab_size(), 8))
+    arrays = as_arrays(encoder), as_arrays(Selector(8, hidden=4))
+    gates = StaticGates(encoder.subwords, *arrays, form=GateForm.THRESHOLDED)
+    assert gates.gate_scores([]).shape == gates.gate_scores([[], []]).shape == (0,)
+
+
+def test_gelu_equals_that_of_torch():
+    x = torch.linspace(-12, 12, 100_001)
+    expected = functional.gelu(x.double()).float().numpy()
+    np.testing.assert_allclose(gelu(x.numpy()), expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("form", GateForm)
+def test_ranges_are_those_of_the_selector(form):
+    gate_range = GATE_RANGES[form]
+    assert (gate_range.low, gate_range.high) == PARAMETER_RANGES[form]
+    opening = Selector(4, hidden=4, form=form)(torch.zeros(1, 4)).opening
+    assert gate_range.opening == pytest.approx(opening)
