@@ -8,6 +8,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from starlette.testclient import TestClient
 from thresher import EntityFinder
 from thresher.cli import serve
 from thresher.web.app import MAX_BYTES, MAX_WAITING
+from thresher.web.connections import ConnectionLimits
 
 COMMAND = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
 THRESHER = [sys.executable, "-c", COMMAND + "from thresher.cli import main; sys.exit(main())"]
@@ -102,6 +104,7 @@ def test_a_model_without_a_name_or_a_folder_is_a_usage_error(run, model):
 
 def test_without_fastapi_the_error_names_the_extra(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "thresher.web.server", raising=False)
     result = run("serve")
     assert result.status == 1
     assert result.error_line == "the server needs FastAPI: pip install 'thresher[serve]'"
@@ -116,24 +119,46 @@ def test_the_built_in_model_is_called_english(run, model, monkeypatch, options, 
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: served.append(self.config.app))
     result = run("serve", "--port", 0, *(each.format(model) for each in options))
     assert (result.status, result.err) == (0, "")
-    answer = TestClient(served[0]).get("/models").json()["models"]
+    answer = TestClient(served[0], base_url="http://localhost").get("/models").json()["models"]
     assert [each["name"] for each in answer] == names
     assert answer[0]["thresholds"] == [EntityFinder.default().threshold]
 
 
 @pytest.mark.parametrize(
-    ("options", "limits"),
+    ("options", "limits", "connection_limits"),
     [
-        ([], {"max_bytes": MAX_BYTES, "max_waiting": MAX_WAITING}),
-        (["--most-bytes", 30, "--most-waiting", 2], {"max_bytes": 30, "max_waiting": 2}),
+        (
+            "",
+            {
+                "max_bytes": MAX_BYTES,
+                "max_waiting": MAX_WAITING,
+                "token": None,
+                "allowed_hosts": ("127.0.0.1", "localhost", "127.0.0.1", "::1"),
+            },
+            ConnectionLimits(),
+        ),
+        (
+            "--most-bytes 30 --most-waiting 2 --token secret --allowed-host a --allowed-host b "
+            "--most-connections 5 --header-timeout 1.5 --body-timeout 2.5",
+            {
+                "max_bytes": 30,
+                "max_waiting": 2,
+                "token": "secret",
+                "allowed_hosts": ["a", "b"],
+            },
+            ConnectionLimits(max_connections=5, header_seconds=1.5, body_seconds=2.5),
+        ),
     ],
 )
-def test_limits_reach_the_server(run, model, monkeypatch, options, limits):
+def test_limits_reach_the_server(run, model, monkeypatch, options, limits, connection_limits):
     received = []
     monkeypatch.setattr("thresher.web.app.create_app", lambda _, **given: received.append(given))
-    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
-    assert run("serve", "--port", 0, "--model", f"m={model}", *options).status == 0
-    assert received == [limits]
+    server = SimpleNamespace(run=lambda sockets: None)
+    monkeypatch.setattr(
+        "thresher.web.server.make_server", lambda _, given: received.append(given) or server
+    )
+    assert run("serve", "--port", 0, "--model", f"m={model}", *options.split()).status == 0
+    assert received == [limits, connection_limits]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import anyio
 import httpx
 import pytest
 
-from thresher.web import queue as queues
 from thresher.web.app import create_app
 from thresher.web.models import ServedModels
 from thresher.web.queue import QueueFullError, ScoringQueue
+from thresher.web.scoring_steps import STEP_CHARACTERS
 
 
 class SlowFinder:
@@ -57,7 +57,7 @@ def test_waiting_requests_share_a_batch_and_each_gets_its_own_result():
                 ("second", finder, ["b", "c"]),
                 ("elsewhere", other, ["d"]),
                 ("third", finder, ["e"]),
-                ("long", finder, ["x" * queues.MAX_BATCH_CHARACTERS]),
+                ("long", finder, ["x" * STEP_CHARACTERS]),
                 ("last", finder, ["f"]),
             ]:
                 group.start_soon(send_request, queue, name, model, texts)
@@ -66,7 +66,7 @@ def test_waiting_requests_share_a_batch_and_each_gets_its_own_result():
         assert len(queue) == 0
 
     anyio.run(scenario)
-    assert finder.batches == [["a"], ["b", "c", "e"], ["x" * queues.MAX_BATCH_CHARACTERS], ["f"]]
+    assert finder.batches == [["a"], ["b", "c", "e"], ["x" * STEP_CHARACTERS], ["f"]]
     assert other.batches == [["d"]]
     assert results["second"] == ["scored b", "scored c"]
     assert results["third"] == ["scored e"]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from thresher import EntityFinder
 
 BUILT_IN = "english"
-_IDLE_SECONDS = 75  # many clients close an idle connection after 5 and must do so first
-
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
+_PANEL = "Protection"
 
 NamedModels = Annotated[
     list[NamedModel] | None,
@@ -49,6 +49,53 @@ MaxWaiting = Annotated[
         "--most-waiting",
     ),
 ]
+Token = Annotated[
+    str | None,
+    option(
+        "Require this token in requests, as Authorization: Bearer TEXT; the page asks for it. "
+        "Other users of this machine can see command lines, so prefer the variable.",
+        metavar="TEXT",
+        envvar="THRESHER_TOKEN",
+        show_envvar=True,
+        rich_help_panel=_PANEL,
+    ),
+]
+AllowedHost = Annotated[
+    list[str] | None,
+    option(
+        "A host name by which clients may address the server; may be repeated. By default "
+        "localhost and its addresses if only this machine can reach the server, else any.",
+        metavar="NAME",
+        rich_help_panel=_PANEL,
+    ),
+]
+MaxConnections = Annotated[
+    int | None,
+    number_option(
+        "Maximum number of open connections; a further one replaces the oldest idle one. By "
+        "default 1,000.",
+        "--most-connections",
+        rich_help_panel=_PANEL,
+    ),
+]
+HeaderTimeout = Annotated[
+    float | None,
+    option(
+        "Seconds in which a client must have sent the headers of a request; by default 10.",
+        metavar="SECONDS",
+        min=0.1,
+        rich_help_panel=_PANEL,
+    ),
+]
+BodyTimeout = Annotated[
+    float | None,
+    option(
+        "Seconds in which a client must have sent the body of a request; by default 30.",
+        metavar="SECONDS",
+        min=0.1,
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 def serve(
@@ -57,6 +104,11 @@ def serve(
     port: Port = 8000,
     most_bytes: MaxBytes = None,
     most_waiting: MaxWaiting = None,
+    token: Token = None,
+    allowed_host: AllowedHost = None,
+    most_connections: MaxConnections = None,
+    header_timeout: HeaderTimeout = None,
+    body_timeout: BodyTimeout = None,
     device: Device = None,
     exact: Exact = False,
     quiet: Quiet = False,
@@ -75,33 +127,33 @@ def serve(
     # the variable when it is imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     with requires_extra("serve", "the server needs FastAPI"):
-        import uvicorn  # noqa: PLC0415 (an extra)
-
-        from thresher.web.app import MAX_BYTES, MAX_WAITING, create_app  # noqa: PLC0415
+        from thresher.web import app as web  # noqa: PLC0415 (an extra)
+        from thresher.web import connections  # noqa: PLC0415
         from thresher.web.models import ServedModels  # noqa: PLC0415
+        from thresher.web.server import make_server  # noqa: PLC0415
 
     with _listen(host, port) as listener:
         finders = _load(
             model or [parse_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet
         )
-        app = create_app(
+        app = web.create_app(
             ServedModels(finders),
-            max_bytes=most_bytes or MAX_BYTES,
-            max_waiting=most_waiting or MAX_WAITING,
+            max_bytes=most_bytes or web.MAX_BYTES,
+            max_waiting=most_waiting or web.MAX_WAITING,
+            token=token,
+            allowed_hosts=allowed_host or ((host, *_LOCAL_NAMES) if _is_local(host) else None),
         )
-        if not _is_local(host):
-            print_error(f"warning: everyone who can reach {host} can use this server")
+        limits = connections.ConnectionLimits(
+            max_connections=most_connections or connections.MAX_CONNECTIONS,
+            header_seconds=header_timeout or connections.HEADER_SECONDS,
+            body_seconds=body_timeout or connections.BODY_SECONDS,
+        )
+        if token is None and not _is_local(host):
+            print_error(f"warning: everyone who can reach {host} can use this server; see --token")
         if not quiet:
             print_line(f"{_address(listener)}  (stop with Ctrl-C)")
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            timeout_keep_alive=_IDLE_SECONDS,
-        )
         with contextlib.suppress(KeyboardInterrupt):  # arrives after all connections are closed
-            uvicorn.Server(config).run(sockets=[listener])
+            make_server(app, limits).run(sockets=[listener])
 
 
 def _load(

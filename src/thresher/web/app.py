@@ -1,9 +1,9 @@
 """The FastAPI application of `thresher serve`."""
 
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from anyio.to_thread import run_sync
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
 from starlette.middleware import Middleware
 
@@ -11,14 +11,18 @@ from thresher import __version__
 from thresher.deprecation import renamed_arguments
 from thresher.encoders.instruction_set import instruction_set
 from thresher.entities.finding.scored_text import ScoredText
-from thresher.web.body_limit import BodyLimit
+from thresher.web.access import AllowedHosts, NoSniff, RequiredToken, check_token
+from thresher.web.body_limit import BodyLimit, UnambiguousLength
+from thresher.web.disconnection import unless_disconnected
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
 from thresher.web.exports import FORMATS
 from thresher.web.metrics import CONTENT_TYPE, Metrics, MetricsMiddleware
 from thresher.web.models import ServedModels
 from thresher.web.page import page_routes
 from thresher.web.queue import ScoringQueue
+from thresher.web.response_builder import ResponseBuilder
 from thresher.web.responses import text_result
+from thresher.web.schedule import client_of_address
 from thresher.web.schema import (
     DownloadRequest,
     FindRequest,
@@ -38,13 +42,22 @@ _COUNTED_PATHS = frozenset({"/", "/find", "/download", "/models", "/healthz", "/
 
 @renamed_arguments(most_bytes="max_bytes", most_waiting="max_waiting")
 def create_app(
-    models: ServedModels, *, max_bytes: int = MAX_BYTES, max_waiting: int = MAX_WAITING
+    models: ServedModels,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_waiting: int = MAX_WAITING,
+    token: str | None = None,
+    allowed_hosts: Collection[str] | None = None,
 ) -> FastAPI:
     """Return an application that finds entities with the given models.
 
     max_bytes: the maximum size of a request body
     max_waiting: the maximum number of requests that wait or are processed at the same time
+    token: what `Authorization: Bearer …` must contain, except for health checks; by default nothing
+    allowed_hosts: the names that the header `Host` may contain, `*.example.org` for all names below
+        one; by default any
     """
+    check_token(token)
     queue = ScoringQueue(max_requests=max_waiting)
     metrics = Metrics(waiting=queue.__len__)
     app = FastAPI(
@@ -55,6 +68,10 @@ def create_app(
         redoc_url=None,
         middleware=[
             Middleware(MetricsMiddleware, metrics=metrics, paths=_COUNTED_PATHS),
+            Middleware(NoSniff),
+            Middleware(UnambiguousLength),
+            Middleware(AllowedHosts, hosts=allowed_hosts),
+            Middleware(RequiredToken, token=token),
             Middleware(BodyLimit, max_bytes=max_bytes),
         ],
         routes=[*page_routes()],
@@ -79,30 +96,35 @@ def _add_find_routes(
     app: FastAPI, models: ServedModels, queue: ScoringQueue, metrics: Metrics
 ) -> None:
     async def score(
-        body: OneText | SeveralTexts | DownloadRequest, texts: list[str]
+        request: Request, body: OneText | SeveralTexts | DownloadRequest, texts: list[str]
     ) -> _ScoredRequest:
         model = models.get(body.model)
         finder = model.finder(body.selector)
-        scored = await queue.score(finder, texts)
+        client = client_of_address(request.client.host) if request.client else ""
+        scored = await unless_disconnected(request, queue.score(finder, texts, client=client))
         metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
         return _ScoredRequest(model.name, body.selector or model.selector, threshold, scored)
 
-    # Responses are built in threads, so that one of a long text does not block the event loop.
+    builder = ResponseBuilder()
 
     @app.post("/find", responses=ERROR_RESPONSES, response_model=FindResponse)
-    async def find(body: FindRequest) -> Response:
+    async def find(body: FindRequest, request: Request) -> Response:
         """Return the entities of one text or of several."""
-        scored = await score(body, body.all_texts)
-        content = await run_sync(_find_response, scored, body.offsets, body.words)
+        scored = await score(request, body, body.all_texts)
+        content = await builder.build(
+            lambda: _find_response(scored, body.offsets, body.words), texts=body.all_texts
+        )
         return Response(content, media_type="application/json")
 
     @app.post("/download", responses=ERROR_RESPONSES | _file_response(), response_class=Response)
-    async def download(body: DownloadRequest) -> Response:
+    async def download(body: DownloadRequest, request: Request) -> Response:
         """Return the entities of a text as a file."""
-        scored = await score(body, [body.text])
+        scored = await score(request, body, [body.text])
         form = FORMATS[body.format]
-        content = await run_sync(form.write, scored.texts[0], scored.threshold)
+        content = await builder.build(
+            lambda: form.write(scored.texts[0], scored.threshold), texts=[body.text]
+        )
         headers = {"Content-Disposition": f'attachment; filename="{form.file_name}"'}
         return Response(content, media_type=f"{form.media_type}; charset=utf-8", headers=headers)
 

@@ -10,12 +10,17 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from thresher.errors import InputError
+from thresher.web.access import NO_SNIFF
+from thresher.web.metrics import CLIENT_CLOSED_REQUEST
 from thresher.web.queue import QueueFullError
 from thresher.web.schema import ErrorResponse
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorResponse, "description": "The header Host is not allowed"},
+    401: {"model": ErrorResponse, "description": "The access token is missing or wrong"},
     413: {"model": ErrorResponse, "description": "The request body is too large"},
     422: {"model": ErrorResponse, "description": "The request is invalid"},
     503: {"model": ErrorResponse, "description": "Too many requests are waiting; try again"},
@@ -51,6 +56,15 @@ def add_error_handlers(app: FastAPI) -> None:
     async def queue_full(request: Request, error: QueueFullError) -> JSONResponse:
         detail = "too many requests are waiting; try again in a moment"
         return _error(503, detail, {"Retry-After": "1"})
+
+    @app.exception_handler(ClientDisconnect)
+    async def disconnected(request: Request, error: ClientDisconnect) -> JSONResponse:
+        return _error(CLIENT_CLOSED_REQUEST, "the client has disconnected")  # for the metrics
+
+    @app.exception_handler(Exception)
+    async def internal_error(request: Request, error: Exception) -> JSONResponse:
+        # This response does not pass the middleware. The error itself is logged by the server.
+        return _error(500, "internal error; the log of the server says more", NO_SNIFF)
 
 
 def _field_name(location: Sequence[int | str]) -> str:

@@ -1,45 +1,37 @@
 """A queue in front of the finder: one batch at a time, a limited number of waiting requests."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from thresher.bulk.memory import MemoryTrimmer
 from thresher.entities.finding.scored_text import ScoredText
+from thresher.web.schedule import Job, Schedule, job_to_refuse
+from thresher.web.scoring_steps import scoring_steps
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
 
-MAX_BATCH_CHARACTERS = 8_000  # of waiting requests that are processed as one batch
+_Outcome = list[ScoredText] | Exception | None
 
 
 class QueueFullError(Exception):
     """The maximum number of requests is waiting."""
 
 
-@dataclass(eq=False)
-class _Job:
-    finder: "EntityFinder"
-    texts: Sequence[str]
-    result: list[ScoredText] | None = None
-
-    @property
-    def characters(self) -> int:
-        return sum(map(len, self.texts))
-
-
 class ScoringQueue:
-    """Scores texts in a single thread; waiting requests for the same model share a batch.
+    """Scores texts in a single thread; `Schedule` decides in which order.
 
     max_requests: the number of requests in the queue, including those being processed
     """
 
     def __init__(self, *, max_requests: int) -> None:
         self.max_requests = max_requests
-        self._jobs: list[_Job] = []
-        self._lock = asyncio.Lock()
+        self._jobs: list[Job] = []
+        self._schedule = Schedule()
+        self._worker: asyncio.Task[None] | None = None
         # A single thread, because torch keeps some hundred megabytes for each thread that uses it.
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="scoring")
         self._memory = MemoryTrimmer()
@@ -47,53 +39,69 @@ class ScoringQueue:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    async def score(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ScoredText]:
-        """Wait for this request's turn and score its texts.
+    async def score(
+        self, finder: "EntityFinder", texts: Sequence[str], *, client: str = ""
+    ) -> list[ScoredText]:
+        """Return the scored texts when it is their turn.
 
-        The request that gets the lock also processes small requests behind it, so a request may
-        already have its result when it gets the lock.
+        If this is cancelled, the texts are not processed any further.
         """
+        job = Job(finder, texts, client, asyncio.get_running_loop().create_future())
         if len(self._jobs) >= self.max_requests:
-            raise QueueFullError
-        job = _Job(finder, texts)
+            refused = job_to_refuse(self._jobs, job)
+            if refused is job:
+                raise QueueFullError
+            self._jobs.remove(refused)
+            refused.result.set_exception(QueueFullError())
         self._jobs.append(job)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work())
         try:
-            async with self._lock:
-                if job.result is None:
-                    await self._process(list(self._batch(job)))
+            return await job.result
         finally:
-            self._jobs.remove(job)
-        assert job.result is not None
-        return job.result
+            if job in self._jobs:
+                self._jobs.remove(job)
 
-    def _batch(self, first: _Job) -> Iterator[_Job]:
-        """Yield `first` and the jobs behind it for the same model, up to the batch limit."""
-        characters = 0
-        for job in self._jobs[self._jobs.index(first) :]:
-            if job.result is None and job.finder is first.finder:
-                characters += job.characters
-                if job is not first and characters > MAX_BATCH_CHARACTERS:
-                    return
-                yield job
-
-    async def _process(self, jobs: Sequence[_Job]) -> None:
-        """Process the jobs as one batch; if that fails, only the first one."""
-        try:
-            await self._process_batch(jobs)
-        except Exception:
-            if len(jobs) == 1:
-                raise
-            await self._process_batch(jobs[:1])
-
-    async def _process_batch(self, jobs: Sequence[_Job]) -> None:
-        texts = [text for job in jobs for text in job.texts]
+    async def _work(self) -> None:
+        """Process batches until no job is left."""
         loop = asyncio.get_running_loop()
-        scored = await loop.run_in_executor(self._executor, self._score, jobs[0].finder, texts)
-        results = iter(scored)
-        for job in jobs:
-            job.result = [next(results) for _ in job.texts]
+        while batch := self._schedule.next_batch(self._jobs):
+            outcomes = await loop.run_in_executor(self._executor, _process, batch)
+            for job, outcome in zip(batch, outcomes, strict=True):
+                if outcome is not None:
+                    self._finish(job, outcome)
+            # In the thread, but after the responses: it takes some milliseconds.
+            self._executor.submit(self._memory.trim)
 
-    def _score(self, finder: "EntityFinder", texts: Sequence[str]) -> list[ScoredText]:
-        scored = list(finder.score_texts(texts))
-        self._memory.trim()
+    def _finish(self, job: Job, outcome: list[ScoredText] | Exception) -> None:
+        if job.result.done():  # cancelled
+            return
+        self._jobs.remove(job)
+        if isinstance(outcome, Exception):
+            job.result.set_exception(outcome)
+        else:
+            job.result.set_result(outcome)
+
+
+def _process(batch: Sequence[Job]) -> list[_Outcome]:
+    """Return for each job its result, the error it failed with, or None if steps are left."""
+    if not batch[0].is_small:
+        return [_next_step(batch[0])]
+    try:
+        scored = iter(list(batch[0].finder.score_texts([t for job in batch for t in job.texts])))
+    except Exception as error:
+        return [error] if len(batch) == 1 else [_process([job])[0] for job in batch]
+    return [list(islice(scored, len(job.texts))) for job in batch]
+
+
+def _next_step(job: Job) -> _Outcome:
+    if job.steps is None:
+        job.steps = scoring_steps(job.finder, job.texts)
+    try:
+        next(job.steps)
+    except StopIteration as finished:
+        scored: list[ScoredText] = finished.value
         return scored
+    except Exception as error:
+        return error
+    return None

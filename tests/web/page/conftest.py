@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
-import uvicorn
 
 from thresher.web.app import create_app
 from thresher.web.models import ServedModels
+from thresher.web.server import make_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -25,17 +28,28 @@ def executable() -> str:
     return found
 
 
-@pytest.fixture(scope="module")
-def address(finder, two_selectors) -> Iterator[str]:
-    app = create_app(ServedModels({"english": finder, "two": two_selectors}), max_bytes=20_000)
-    config = uvicorn.Config(app, port=0, log_level="error", lifespan="off", access_log=False)
-    server = uvicorn.Server(config)
-    with config.bind_socket() as listener:
+@contextmanager
+def serving(models: ServedModels, **options: Any) -> Iterator[str]:
+    server = make_server(create_app(models, **options))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture(scope="module")
+def address(finder, two_selectors) -> Iterator[str]:
+    models = ServedModels({"english": finder, "two": two_selectors})
+    with serving(models, max_bytes=20_000) as address:
+        yield address
+
+
+@pytest.fixture
+def protected_address(finder) -> Iterator[str]:
+    with serving(ServedModels({"english": finder}), token="secret") as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.web.page.conftest import Visit
 
 from thresher.text import read_annotated, read_conll
 
@@ -255,3 +256,24 @@ def test_a_request_is_repeated_when_the_server_is_busy(visit):
     visit.type("Oslo is far.")
     assert visit.entities() == ["Oslo"]
     assert visit.find_requests() == 2
+
+
+def test_the_page_asks_for_the_access_token_and_keeps_it(context, protected_address):
+    visit = Visit(context.new_page(), protected_address)
+    page = visit.page
+    page.wait_for_selector("#token-form", state="visible")
+    page.fill("#token", "wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#problem", state="visible")
+    assert page.inner_text("#problem") == "This access token is wrong."
+    page.fill("#token", "secret")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#token-form", state="hidden")
+    visit.type("Oslo is far.")
+    assert visit.entities() == ["Oslo"]
+    page.reload()
+    page.wait_for_selector(".entity")
+    assert page.is_hidden("#token-form")
+    assert page.is_hidden("#problem")
+    assert not any("secret" in url for url in visit.requests)
+    page.close()

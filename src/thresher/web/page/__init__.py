@@ -1,5 +1,6 @@
 """The web page: routes for the files of this folder, which are read once at start."""
 
+from functools import cache
 from importlib.resources import files
 
 from starlette.requests import Request
@@ -17,7 +18,6 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
@@ -25,13 +25,27 @@ _HEADERS = {
 
 def page_routes() -> list[Route]:
     """Return a route for each file; index.html is at the root."""
-    return [_route(name, media_type) for name, media_type in _MEDIA_TYPES.items()]
+    return [_route(name) for name in _MEDIA_TYPES]
 
 
-def _route(name: str, media_type: str) -> Route:
-    content = (files(__name__) / name).read_bytes()
+def page_response(name: str, *, status: int = 200) -> Response:
+    """Return a file of the page."""
+    return Response(_content(name), status, _HEADERS, _MEDIA_TYPES[name])
+
+
+@cache
+def _content(name: str) -> bytes:
+    return (files(__name__) / name).read_bytes()
+
+
+def _route(name: str) -> Route:
+    _content(name)
 
     async def respond(request: Request) -> Response:
-        return Response(content, media_type=media_type, headers=_HEADERS)
+        return page_response(name)
 
     return Route("/" if name == "index.html" else f"/{name}", respond)
+
+
+PUBLIC_PATHS = frozenset(f"/{name}" for name in _MEDIA_TYPES if name != "index.html")
+"""Files that index.html needs; they contain nothing but program text and can be read by anyone."""

@@ -16,8 +16,21 @@ let pendingRequest = null; // an AbortController
 
 // ---- requests ----
 
+const TOKEN = "thresher-token"; // its key in the session storage, which ends with the tab
+
+/** Send a request with the access token; ask for the token if it is missing or wrong. */
+async function send(path, options = {}) {
+  const token = sessionStorage.getItem(TOKEN);
+  const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
+  const response = await fetch(path, { ...options, headers });
+  byId("token-form").hidden = response.status !== 401;
+  byId("api").hidden = Boolean(token); // a link cannot send it
+  if (response.status === 401) byId("token").focus();
+  return response;
+}
+
 async function post(path, body, signal) {
-  const response = await fetch(path, {
+  const response = await send(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
@@ -193,6 +206,12 @@ async function openFile(file) {
 
 const spanOf = (node) => state.found.spans[node.dataset.number];
 
+byId("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem(TOKEN, byId("token").value.trim());
+  byId("token").value = "";
+  start();
+});
 text.addEventListener("input", findAfterPause);
 threshold.addEventListener("input", () => setThreshold(threshold.valueAsNumber));
 byId("default-threshold").addEventListener("click", () => setThreshold(defaultThreshold()));
@@ -255,11 +274,16 @@ async function start() {
   text.value = saved.text ?? text.value;
   allWords.checked = saved.allWords ?? false;
   try {
-    const { models, most_bytes: maxBytes } = await (await fetch("models")).json();
+    const response = await send("models");
+    if (response.status === 401) {
+      return showProblem(sessionStorage.getItem(TOKEN) ? "This access token is wrong." : "");
+    }
+    const { models, most_bytes: maxBytes } = await response.json();
     Object.assign(state, { models, maxBytes });
   } catch {
     return showProblem("The server does not respond.");
   }
+  showProblem("");
   fillMenu(model, state.models.map(({ name }) => name), saved.model);
   fillSelectorMenu(saved.selector);
   setThreshold(saved.threshold ?? defaultThreshold());
