@@ -21,7 +21,7 @@ help:
 	@echo "make bench-languages   entities in five languages, encoders trained on raw text (GPU)"
 	@echo "make bench-kernel      the margin loss from hidden states (GPU)"
 	@echo "make bench-speed       speed and memory of find, fit and lm train"
-	@echo "make bench-serve       the server: one request, 50 clients, a full queue"
+	@echo "make bench-serve       the server: one request, 50 clients, a full queue, hostile clients"
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
 	@echo "make english           build the built-in English model again"

@@ -1,7 +1,8 @@
-"""Measure `thresher serve`: the latency of one text, 50 concurrent clients, a full queue.
+"""Measure `thresher serve`: the latency of one text, 50 clients, a full queue, hostile clients.
 
-    python -m benchmarks.serve              one minute of load
+    python -m benchmarks.serve                      one minute of load
     python -m benchmarks.serve --seconds 10
+    python -m benchmarks.serve --only hostile       the other figures are kept
 
 Server and clients share this machine. The clients send the requests of the web page to the built-in
 model.
@@ -12,48 +13,30 @@ import asyncio
 import json
 import os
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import count
 from statistics import mean, median, quantiles
 
 import httpx
 
-from benchmarks.data import ROOT
+from benchmarks.serve.hostile import CASES, measure_small_requests
+from benchmarks.serve.running import (
+    WORDS,
+    RunningServer,
+    example_words,
+    request_body,
+    running_server,
+)
 from benchmarks.serve.section import RESULT
+from thresher.web.server import raise_descriptor_limit
 
-CLIENTS, WORDS, LONG_TEXT_WORDS, BURST = 50, 50, 500, 200
-
-
-@contextmanager
-def running_server() -> Iterator[str]:
-    """Start a server with default options in a process of its own; yield its address."""
-    command = [sys.executable, "-m", "thresher", "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
-        try:
-            assert server.stdout is not None
-            yield server.stdout.readline().partition(" ")[0]
-        finally:
-            server.terminate()
+CLIENTS, LONG_TEXT_WORDS, BURST = 50, 500, 200
 
 
-def example_words() -> list[str]:
-    files = (ROOT / "examples" / name for name in ("harbour.txt", "lab-notes.txt"))
-    return [word for file in files for word in file.read_text(encoding="utf-8").split()]
-
-
-def request_body(words: list[str]) -> dict[str, object]:
-    """Return a request for all candidates and word scores, like those of the web page."""
-    return {"text": " ".join(words), "threshold": 0, "words": True, "offsets": "utf-16"}
-
-
-def latency_of_one_text(address: str, rounds: int = 20) -> dict[str, float]:
-    """Measure the seconds for a text of 500 words, without other requests."""
-    body = request_body(example_words()[:LONG_TEXT_WORDS])
+def latency_of_one_text(address: str, words: int, rounds: int = 20) -> dict[str, float]:
+    """Measure the seconds for a text of so many words, without other requests."""
+    body = request_body(example_words()[:words])
     seconds = []
     with httpx.Client(base_url=address, timeout=60) as client:
         for _ in range(rounds + 1):
@@ -61,7 +44,7 @@ def latency_of_one_text(address: str, rounds: int = 20) -> dict[str, float]:
             client.post("/find", json=body).raise_for_status()
             seconds.append(time.perf_counter() - started)
     return {
-        "words": LONG_TEXT_WORDS,
+        "words": words,
         "median": round(median(seconds[1:]), 4),
         "worst": round(max(seconds), 4),
     }
@@ -135,19 +118,43 @@ async def resident_memory_mb(client: httpx.AsyncClient) -> float:
     return float(found[1]) / 1e6
 
 
+async def hostile_tests(server: RunningServer, seconds: float) -> dict[str, object]:
+    """Measure small requests next to each kind of hostile clients."""
+    results: dict[str, object] = {}
+    for name, others in CASES.items():
+        results[name] = await measure_small_requests(server, others, seconds)
+        print(name, results[name], flush=True)
+    return {"words": WORDS, "seconds": seconds, "cases": results}
+
+
+def usual_tests(server: RunningServer, seconds: float) -> dict[str, object]:
+    """Measure single requests, 50 clients, and a full queue."""
+    address = server.address
+    latency_of_one_text(address, WORDS)  # until everything is loaded
+    return {
+        "cores": len(os.sched_getaffinity(0)),
+        "small_text": latency_of_one_text(address, WORDS, rounds=100),
+        "one_text": latency_of_one_text(address, LONG_TEXT_WORDS),
+        "warm_up": asyncio.run(load_test(address, seconds / 6)),  # until the memory is stable
+        "load": asyncio.run(load_test(address, seconds)),
+        "overfilled": asyncio.run(burst_test(address)),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--only", choices=["usual", "hostile"])
     options = parser.parse_args()
-    with running_server() as address:
-        one_text = latency_of_one_text(address)
-        asyncio.run(load_test(address, options.seconds / 6))  # until the memory is stable
-        measured = {
-            "cores": len(os.sched_getaffinity(0)),
-            "one_text": one_text,
-            "load": asyncio.run(load_test(address, options.seconds)),
-            "overfilled": asyncio.run(burst_test(address)),
-        }
+    raise_descriptor_limit()  # for the connections of the clients
+    old = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
+    measured: dict[str, object] = {} if options.only is None else old
+    with running_server() as server:
+        if options.only != "hostile":
+            measured |= usual_tests(server, options.seconds)
+            measured.pop("warm_up")
+        if options.only != "usual":
+            measured["hostile"] = asyncio.run(hostile_tests(server, options.seconds / 3))
     RESULT.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(measured, indent=2))
 

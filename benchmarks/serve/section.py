@@ -19,10 +19,33 @@ def section() -> str:
         f"## The server\n\n`make bench-serve`; {measured['cores']} cores, shared by the server and "
         "its clients; built-in model.\nThe requests are those of the web page: they ask for all "
         f"candidates and the score of every word.\n\n| | |\n|---|---|\n{rows}"
+        f"{_hostile_table(measured.get('hostile'))}"
+    )
+
+
+def _hostile_table(hostile: dict[str, Any] | None) -> str:
+    """Return the table of small requests next to hostile clients."""
+    if hostile is None:
+        return ""
+    rows = "".join(
+        f"| {name} | {each['requests']:,} | {_statuses(each)} | {each['median']:.3f} "
+        f"| {each['p95']:.3f} | {each['worst']:.3f} | {each['log_lines']:,} |\n"
+        for name, each in hostile["cases"].items()
+    )
+    return (
+        f"\nSmall requests ({hostile['words']} words, each on a new connection, four clients) next "
+        f"to other clients, for {hostile['seconds']:g} s each; latencies in seconds.\n\n"
+        "| other clients | requests | status | median | p95 | worst | lines in the log |\n"
+        f"|---|---|---|---|---|---|---|\n{rows}"
     )
 
 
 def _rows(measured: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if small := measured.get("small_text"):
+        yield (
+            f"one text of {small['words']} words, no other requests",
+            f"median {1000 * small['median']:.1f} ms, worst {1000 * small['worst']:.1f} ms",
+        )
     one_text, load, burst = measured["one_text"], measured["load"], measured["overfilled"]
     yield (
         f"one text of {one_text['words']} words, no other requests",
