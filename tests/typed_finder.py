@@ -39,5 +39,5 @@ class TypedFinder(TextFinder):
         return ScoredSentence(words, scores, typed)
 
     def _typed(self, candidate, words):
-        kind = self.kind_of.get(words[candidate.end - 1].removesuffix("'s"))
+        kind = self.kind_of.get(words[candidate.end - 1].capitalize().removesuffix("'s"))
         return replace(candidate, kind=kind, kind_score=None if kind is None else 0.75)

@@ -1,6 +1,6 @@
 """Group documents into chunks, and the tasks that a finder runs on a chunk."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from thresher.text.document import Document
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
     from thresher.entities.finding.decoding import Candidate
-    from thresher.entities.finding.scored_text import ScoredSentence
+    from thresher.entities.finding.scored_text import Mention, ScoredSentence, ScoredText
 
 CHUNK_CHARACTERS = 1 << 17  # of raw texts: enough for full batches, and quickly done
 CHUNK_SENTENCES = 512  # of a file that is already split into words
@@ -98,18 +98,37 @@ class ScoreWords:
         kinds = checked_kinds(self.only, finder.kinds)
         return [
             [(sentence, sentence.found(threshold, kinds)) for sentence in sentences]
-            for sentences in _scored_sentences(finder, chunk)
+            for sentences in (text.scored_sentences for text in _scored_texts(finder, chunk))
         ]
 
 
-def _scored_sentences(finder: "EntityFinder", chunk: Chunk) -> Iterator[Sequence["ScoredSentence"]]:
+@dataclass(frozen=True)
+class FindMentions:
+    """The task of finding the entities of each document of a chunk, with their sentences.
+
+    threshold, only: as in `FindSpans`
+    """
+
+    threshold: float | None = None
+    only: tuple[str, ...] | None = None
+
+    def __call__(self, finder: "EntityFinder", chunk: Chunk) -> list[list["Mention"]]:
+        """Return the mentions of each document."""
+        threshold = finder.threshold if self.threshold is None else self.threshold
+        kinds = checked_kinds(self.only, finder.kinds)
+        return [text.mentions(threshold, kinds) for text in _scored_texts(finder, chunk)]
+
+
+def _scored_texts(finder: "EntityFinder", chunk: Chunk) -> Iterator["ScoredText"]:
+    from thresher.entities.finding.scored_text import ScoredText  # noqa: PLC0415 (numpy)
+
     if chunk[0].sentences is None:
-        for text in finder.score_texts(document.text for document in chunk):
-            yield text.scored_sentences
+        yield from finder.score_texts(document.text for document in chunk)
         return
     scored = iter(finder.score_sentences(list(sentences_of(chunk))))
     for document in chunk:
-        yield list(islice(scored, len(document.segmented())))
+        sentences = document.segmented()
+        yield ScoredText(document.text, sentences, list(islice(scored, len(sentences))))
 
 
 def sentences_of(documents: Iterable[Document]) -> Iterator[list[str]]:

@@ -12,6 +12,7 @@ from thresher.cli.entities.distill import distill
 from thresher.cli.entities.evaluate import evaluate
 from thresher.cli.entities.find import find
 from thresher.cli.entities.fit import fit
+from thresher.cli.entities.table import entities
 from thresher.cli.errors import exit_status, use_flags_of
 from thresher.cli.lm.app import lm
 from thresher.cli.option_groups import flag
@@ -24,6 +25,7 @@ _COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer w
 
 app = typer.Typer(rich_markup_mode="rich")
 app.command()(find)
+app.command()(entities)
 app.command()(fit)
 app.command("eval")(evaluate)
 app.command()(distill)
@@ -53,6 +55,7 @@ def thresher(
     """Find the entities of texts; train models for your own texts without labels.
 
     thresher find notes.txt                    find entities in a text
+    thresher entities corpus/ -o entities.csv  list the entities of a corpus
     thresher fit corpus/*.txt -o my-model      train a model on raw text
     thresher find notes.txt --model my-model   find entities with that model
     thresher eval gold.conll                   evaluate on annotated text

@@ -69,6 +69,10 @@ Threshold = Annotated[
         max=1,
     ),
 ]
+Workers = Annotated[
+    int | None,
+    number_option("Number of processes, each with a copy of the model; the output stays the same."),
+]
 Only = Annotated[
     Any,
     option(

@@ -82,7 +82,8 @@ def print_line(text: str) -> None:
 
 def plural(count: int, noun: str) -> str:
     """Return a count with its noun: 1 model, 2 models."""
-    return f"{count:,} {noun if count == 1 else noun + 's'}"
+    many = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else many}"
 
 
 def render(renderable: RenderableType) -> str:

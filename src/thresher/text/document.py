@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from thresher.text.choices import TextFormat
 from thresher.text.records import JsonObject
 from thresher.text.sentences import Sentence, segment
+from thresher.text.sources import format_from_name
 
 _PREFIX = "input_"  # of a field whose name the output format uses itself
 
@@ -45,6 +47,11 @@ class Document:
     def segmented(self) -> Sequence[Sentence]:
         """Return `sentences` if they are given, otherwise those that `segment` finds."""
         return segment(self.text) if self.sentences is None else self.sentences
+
+    def line_of(self, offset: int) -> int:
+        """Return the line of a character of the text, or the record's number in other formats."""
+        is_plain_text = format_from_name(self.source) == TextFormat.TEXT and not self.fields
+        return self.number + (self.text.count("\n", 0, offset) if is_plain_text else 0)
 
     def about(self, *reserved: str) -> JsonObject:
         """Return source, line and offset, and the fields of the record.

@@ -56,9 +56,10 @@ def evaluate(
     AP is the average precision of word scores. Precision, recall and F1 are
     computed for words with a score of at least 0.5, and for exact spans at the
     threshold. The calibration error is the mean distance between the scores of
-    spans and the fraction of them that are correct. If the model and the gold data
-    have kinds, precision, recall and F1 are also printed for each kind, and how
-    often one kind was taken for another.
+    spans and the fraction of them that are correct.
+
+    If the model and the gold data have kinds, precision, recall and F1 are also
+    printed for each kind, and how often one kind was taken for another.
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 

@@ -11,8 +11,8 @@ from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.errors import Problems
 from thresher.cli.models import open_finders
-from thresher.cli.option_groups import number_option, option, with_option_groups
-from thresher.cli.options import FinderOptions, Only, RunOptions, TextOptions
+from thresher.cli.option_groups import option, with_option_groups
+from thresher.cli.options import FinderOptions, Only, RunOptions, TextOptions, Workers
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
@@ -66,10 +66,6 @@ Selector = Annotated[
         metavar="K",
         min=1,
     ),
-]
-Workers = Annotated[
-    int | None,
-    number_option("Number of processes, each with a copy of the model; the output stays the same."),
 ]
 EngineName = Annotated[
     Engine | None,

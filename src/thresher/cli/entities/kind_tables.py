@@ -1,15 +1,17 @@
 """Tables of the figures of each kind, and of confusions between kinds."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from thresher.entities.evaluation.kinds import KindEvaluation
+if TYPE_CHECKING:
+    from thresher.entities.evaluation.kinds import KindEvaluation
 
 
-def kind_tables(evaluations: Mapping[str, KindEvaluation | None]) -> list[Table]:
+def kind_tables(evaluations: Mapping[str, "KindEvaluation | None"]) -> list[Table]:
     """Return a table of all kinds, and a confusion matrix for each variant that was evaluated."""
     typed = {name: each for name, each in evaluations.items() if each is not None}
     if not typed:
@@ -17,7 +19,7 @@ def kind_tables(evaluations: Mapping[str, KindEvaluation | None]) -> list[Table]
     return [_figures_table(typed), *(_confusion_table(name, each) for name, each in typed.items())]
 
 
-def _figures_table(evaluations: Mapping[str, KindEvaluation]) -> Table:
+def _figures_table(evaluations: Mapping[str, "KindEvaluation"]) -> Table:
     columns = [f"{name}: {figure}" for name in evaluations for figure in ("P", "R", "F1")]
     table = _table("kind", *columns, "gold", title="Exact spans with their kind")
     kinds = dict.fromkeys(kind for each in evaluations.values() for kind in each.counts)
@@ -35,7 +37,7 @@ def _figures_table(evaluations: Mapping[str, KindEvaluation]) -> Table:
     return table
 
 
-def _confusion_table(name: str, evaluation: KindEvaluation) -> Table:
+def _confusion_table(name: str, evaluation: "KindEvaluation") -> Table:
     gold, predicted, cells = evaluation.confusion_matrix()
     title = f"Confusions, {name}: gold kinds in rows, predicted kinds in columns"
     table = _table("", *predicted, title=title)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
@@ -33,6 +34,14 @@ class ScoredSentence:
         ]
 
 
+class Mention(NamedTuple):
+    """An entity, and the start and end of its sentence in the text."""
+
+    span: Span
+    sentence_start: int
+    sentence_end: int
+
+
 @dataclass(frozen=True)
 class ScoredText:
     """A text, its sentences with offsets, and the scores of each of them.
@@ -49,8 +58,12 @@ class ScoredText:
 
         only: the kinds of entities to return; by default all, also those without a kind
         """
+        return [mention.span for mention in self.mentions(threshold, only)]
+
+    def mentions(self, threshold: float, only: Collection[str] | None = None) -> list[Mention]:
+        """Return the entities, each with the bounds of its sentence; arguments as `spans`."""
         return [
-            candidate.in_text(self.text, sentence)
+            Mention(candidate.in_text(self.text, sentence), sentence.start, sentence.end)
             for sentence, scored in zip(self.sentences, self.scored_sentences, strict=True)
             for candidate in scored.found(threshold, only)
         ]
