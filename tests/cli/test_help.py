@@ -20,7 +20,17 @@ from thresher.text.formats.annotation_tools import TOOLS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
 RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
-COMMANDS = ["", "find", "entities", "fit", "eval", "distill", "serve", *LM_COMMANDS, *RATIONALE_COMMANDS]
+COMMANDS = [
+    "",
+    "find",
+    "entities",
+    "fit",
+    "eval",
+    "distill",
+    "serve",
+    *LM_COMMANDS,
+    *RATIONALE_COMMANDS,
+]
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:

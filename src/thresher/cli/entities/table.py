@@ -112,7 +112,8 @@ def entities(
 
     thresher entities corpus/ --top 50
     thresher entities corpus/ -o entities.csv
-    thresher entities corpus/ --only person --graph people.graphml --plot people.svg
+    thresher entities corpus/ --only person --graph people.graphml
+    thresher entities corpus/ --plot together.svg
 
     A row has the kind, the numbers of mentions and documents, the first mention,
     all spellings, an example sentence and the mean score of the mentions.
