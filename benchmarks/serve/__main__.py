@@ -20,7 +20,7 @@ from statistics import mean, median, quantiles
 
 import httpx
 
-from benchmarks.serve.hostile import CASES, measure_small_requests
+from benchmarks.serve.hostile import CASES, measure_small_requests, other_clients
 from benchmarks.serve.running import (
     WORDS,
     RunningServer,
@@ -29,7 +29,6 @@ from benchmarks.serve.running import (
     running_server,
 )
 from benchmarks.serve.section import RESULT
-from thresher.web.server import raise_descriptor_limit
 
 CLIENTS, LONG_TEXT_WORDS, BURST = 50, 500, 200
 
@@ -118,12 +117,13 @@ async def resident_memory_mb(client: httpx.AsyncClient) -> float:
     return float(found[1]) / 1e6
 
 
-async def hostile_tests(server: RunningServer, seconds: float) -> dict[str, object]:
+def hostile_tests(server: RunningServer, seconds: float) -> dict[str, object]:
     """Measure small requests next to each kind of hostile clients."""
     results: dict[str, object] = {}
-    for name, others in CASES.items():
-        results[name] = await measure_small_requests(server, others, seconds)
-        print(name, results[name], flush=True)
+    for case in CASES:
+        with other_clients(server, case):
+            results[case] = asyncio.run(measure_small_requests(server, seconds))
+        print(case, results[case], flush=True)
     return {"words": WORDS, "seconds": seconds, "cases": results}
 
 
@@ -146,7 +146,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--only", choices=["usual", "hostile"])
     options = parser.parse_args()
-    raise_descriptor_limit()  # for the connections of the clients
     old = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
     measured: dict[str, object] = {} if options.only is None else old
     with running_server() as server:
@@ -154,7 +153,7 @@ def main() -> None:
             measured |= usual_tests(server, options.seconds)
             measured.pop("warm_up")
         if options.only != "usual":
-            measured["hostile"] = asyncio.run(hostile_tests(server, options.seconds / 3))
+            measured["hostile"] = hostile_tests(server, options.seconds / 3)
     RESULT.write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
     print(json.dumps(measured, indent=2))
 

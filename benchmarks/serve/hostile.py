@@ -1,11 +1,13 @@
 """Small requests while other clients are slow, silent, numerous, abandon requests or send much."""
 
 import asyncio
+import io
 import json
+import multiprocessing
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from statistics import quantiles
 
 import httpx
@@ -17,6 +19,7 @@ from benchmarks.serve.running import (
     large_text,
     request_body,
 )
+from thresher.web.server import raise_descriptor_limit
 
 CONNECTIONS, TRICKLING, ABANDONED, LARGE, SMALL_CLIENTS = 1000, 100, 10, 5, 4
 PAUSE = 0.1  # seconds between the small requests of a client
@@ -93,7 +96,7 @@ async def connection(
                 yield reader, writer
         finally:
             writer.transport.abort()
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(1)
 
 
 CASES: dict[str, list[tuple[Client, int]]] = {
@@ -115,26 +118,52 @@ CASES: dict[str, list[tuple[Client, int]]] = {
 }
 
 
-async def measure_small_requests(
-    server: RunningServer, others: list[tuple[Client, int]], seconds: float
-) -> dict[str, object]:
-    """Return the latencies of small requests, each on a new connection, besides other clients."""
-    tasks = [
-        asyncio.create_task(_forever(client, server))
-        for client, number in others
-        for _ in range(number)
-    ]
+@contextmanager
+def other_clients(server: RunningServer, case: str) -> Iterator[None]:
+    """Run the other clients of a case in a process of their own for the block."""
+    if not CASES[case]:
+        yield
+        return
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_run_clients, args=(server.address, case), daemon=True)
+    process.start()
+    time.sleep(5)  # until they are connected
+    try:
+        yield
+        assert process.is_alive()
+    finally:
+        process.kill()
+        process.join()
+
+
+def _run_clients(address: str, case: str) -> None:
+    async def run() -> None:
+        server = RunningServer(address, io.StringIO())
+        async with asyncio.TaskGroup() as group:
+            for client, number in CASES[case]:
+                for _ in range(number):
+                    group.create_task(_forever(client, server))
+
+    raise_descriptor_limit()
+    asyncio.run(run())
+
+
+async def _forever(client: Client, server: RunningServer) -> None:
+    while True:
+        with suppress(OSError, httpx.HTTPError):
+            await client(server)
+        await asyncio.sleep(1)
+
+
+async def measure_small_requests(server: RunningServer, seconds: float) -> dict[str, object]:
+    """Return the latencies of small requests, each on a new connection."""
     log_lines = server.log_lines()
-    await asyncio.sleep(3)  # until the others are connected
     latencies: list[float] = []
     statuses: Counter[str] = Counter()
     end = time.perf_counter() + seconds
     async with asyncio.TaskGroup() as group:
         for number in range(SMALL_CLIENTS):
             group.create_task(_send_small(server, number, end, latencies, statuses))
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
     percentiles = quantiles(latencies, n=100)
     return {
         "requests": len(latencies),
@@ -144,13 +173,6 @@ async def measure_small_requests(
         "worst": round(max(latencies), 4),
         "log_lines": server.log_lines() - log_lines,
     }
-
-
-async def _forever(client: Client, server: RunningServer) -> None:
-    while True:
-        with suppress(OSError, httpx.HTTPError, RuntimeError):
-            await client(server)
-        await asyncio.sleep(0.1)
 
 
 async def _send_small(

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import httpx
@@ -190,3 +190,22 @@ def test_the_server_keeps_idle_connections_longer_than_clients_do(run, monkeypat
     )
     assert run("serve", "--port", "0", "--quiet").status == 0
     assert seconds[0] > httpx.Limits().keepalive_expiry
+
+
+def test_many_connections_do_not_use_up_the_descriptors(model):
+    """Neither is a new client kept out, nor does the log grow with the number of connections."""
+    command = [*THRESHER, "serve", "--port", "0", "--model", f"m={model}"]
+    limited = ["bash", "-c", 'ulimit -n 200 && exec "$@"', "bash", *command]
+    with subprocess.Popen(
+        limited, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        address = server.stdout.readline().partition(" ")[0]
+        port = int(address.rpartition(":")[2])
+        with ExitStack() as stack:
+            for _ in range(400):
+                half_open = socket.create_connection(("127.0.0.1", port))
+                stack.enter_context(half_open).sendall(b"GET / HTTP/1.1\r\n")
+            assert request(f"{address}/healthz")["status"] == "ok"
+        server.terminate()
+        _, err = server.communicate(timeout=60)
+    assert len(err.splitlines()) < 20

@@ -18,24 +18,29 @@ from thresher.web.models import ServedModels
 from thresher.web.server import make_server
 
 
-class SteppingFinder:
+class FakeFinder:
+    """What the server needs to know of a finder besides its scores."""
+
+    threshold = 0.5
+    precision = "float32"
+    encoder = SimpleNamespace(device=SimpleNamespace(type="cpu"))
+    model = SimpleNamespace(selectors=[None], entity=0)
+
+    def with_selector(self, number):
+        return self
+
+
+class SteppingFinder(FakeFinder):
     """A finder without entities, which can be stopped before each step and counts its work.
 
     scored: the texts of all batches   pieces: the numbers of words of long texts
     """
-
-    threshold = 0.5
-    kinds = ()
-    model = SimpleNamespace(selectors=[None], entity=0)
 
     def __init__(self) -> None:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.scored: list[str] = []
         self.pieces: list[int] = []
-
-    def with_selector(self, number):
-        return self
 
     def score_texts(self, texts):
         for text in texts:

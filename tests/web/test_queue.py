@@ -1,11 +1,11 @@
 """Concurrent requests: one batch at a time, small requests together, a limited number."""
 
 import threading
-from types import SimpleNamespace
 
 import anyio
 import httpx
 import pytest
+from tests.web.socket_server import FakeFinder
 
 from thresher.web.app import create_app
 from thresher.web.models import ServedModels
@@ -13,18 +13,12 @@ from thresher.web.queue import QueueFullError, ScoringQueue
 from thresher.web.scoring_steps import STEP_CHARACTERS
 
 
-class SlowFinder:
+class SlowFinder(FakeFinder):
     """A finder that waits until it may go on, and records its batches."""
-
-    threshold = 0.5
-    model = SimpleNamespace(selectors=[None], entity=0)
 
     def __init__(self) -> None:
         self.may_go_on = threading.Event()
         self.batches: list[list[str]] = []
-
-    def with_selector(self, number):
-        return self
 
     def score_texts(self, texts):
         self.batches.append(list(texts))

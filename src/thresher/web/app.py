@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
+from pydantic_core import to_json
 from starlette.middleware import Middleware
 
 from thresher import __version__
@@ -129,19 +130,21 @@ def _add_find_routes(
         return Response(content, media_type=f"{form.media_type}; charset=utf-8", headers=headers)
 
 
-def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -> str:
-    response = FindResponse(
-        model=scored.model,
-        selector=scored.selector,
-        threshold=scored.threshold,
-        results=[
-            text_result(
-                text, threshold=scored.threshold, offset_unit=offset_unit, with_words=with_words
-            )
-            for text in scored.texts
-        ],
-    )
-    return response.model_dump_json(exclude_none=True)
+def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -> bytes:
+    """Return a `FindResponse` as JSON."""
+    results = [
+        text_result(
+            text, threshold=scored.threshold, offset_unit=offset_unit, with_words=with_words
+        )
+        for text in scored.texts
+    ]
+    response = {
+        "model": scored.model,
+        "selector": scored.selector,
+        "threshold": scored.threshold,
+        "results": results,
+    }
+    return to_json(response)
 
 
 def _file_response() -> dict[int | str, dict[str, Any]]:

@@ -13,7 +13,7 @@ class ResponseBuilder:
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="responses")
 
-    async def build(self, build: Callable[[], str], *, texts: Sequence[str]) -> str:
+    async def build(self, build: Callable[[], str | bytes], *, texts: Sequence[str]) -> str | bytes:
         """Return what `build` returns; texts: those of the response, which decide on its size."""
         if sum(map(len, texts)) <= STEP_CHARACTERS:
             return build()

@@ -1,44 +1,54 @@
-"""Convert scored texts to the response of the API."""
+"""Convert scored texts to the response of the API.
+
+The objects have the fields of `TextResult` and its parts in `schema.py`, which describe the API.
+They are plain dictionaries: a long text has some 100,000 words, and a pydantic model for each of
+them takes five times as long.
+"""
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.jsonl import SCORE_DIGITS, span_object
+from thresher.text.records import JsonObject
 from thresher.text.utf16 import utf16_offsets
-from thresher.web.schema import Entity, SentenceResult, TextResult, WordResult
 
 
 def text_result(
     scored: ScoredText, *, threshold: float, offset_unit: str, with_words: bool
-) -> TextResult:
+) -> JsonObject:
     """Return the entities of a text, and the scores of its words if `with_words`.
 
     offset_unit: "characters" or "utf-16"
     """
     text = scored.text
     offsets = utf16_offsets(text) if offset_unit == "utf-16" else range(len(text) + 1)
-    return TextResult(
-        spans=[
-            Entity(**span_object(span) | {"start": offsets[span.start], "end": offsets[span.end]})
+    result: JsonObject = {
+        "spans": [
+            span_object(span) | {"start": offsets[span.start], "end": offsets[span.end]}
             for span in scored.spans(threshold)
-        ],
-        sentences=_sentences(scored, offsets) if with_words else None,
-    )
+        ]
+    }
+    if with_words:
+        result["sentences"] = _sentences(scored, offsets)
+    return result
 
 
-def _sentences(scored: ScoredText, offsets: Sequence[int]) -> list[SentenceResult]:
+def _sentences(scored: ScoredText, offsets: Sequence[int]) -> list[JsonObject]:
     return [
-        SentenceResult(
-            start=offsets[sentence.start],
-            end=offsets[sentence.end],
-            words=[
-                WordResult(
-                    start=offsets[word.start],
-                    end=offsets[word.end],
-                    score=round(score, SCORE_DIGITS),
+        {
+            "start": offsets[sentence.start],
+            "end": offsets[sentence.end],
+            "words": [
+                {"start": offsets[start], "end": offsets[start + len(word)], "score": score}
+                for word, start, score in zip(
+                    sentence.texts,
+                    sentence.starts,
+                    np.round(each.scores.astype(np.float64), SCORE_DIGITS).tolist(),
+                    strict=True,
                 )
-                for word, score in zip(sentence.words, each.scores.tolist(), strict=True)
             ],
-        )
+        }
         for sentence, each in zip(scored.sentences, scored.scored_sentences, strict=True)
     ]

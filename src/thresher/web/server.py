@@ -1,6 +1,7 @@
 """Run an application with limits on connections, descriptors and log lines."""
 
 import logging
+import socket
 import sys
 import time
 from dataclasses import replace
@@ -10,10 +11,12 @@ from fastapi import FastAPI
 
 from thresher.web.connections import IDLE_SECONDS, ConnectionLimits, connection_factory
 
-# New connections that asyncio accepts before any of them can be counted. It logs an error for each
-# one of these if the process has no descriptors left.
-_BACKLOG = 128
-_OTHER_DESCRIPTORS = 4 * _BACKLOG  # for connections that are not counted yet, and for files
+_WAITING_CONNECTIONS = 1024  # that the operating system has opened and asyncio has not
+# Connections that asyncio opens before it looks at the others again, so that requests do not wait
+# while very many connections are opened. If the process has no descriptors left, asyncio logs an
+# error for each of them.
+_OPENED_AT_ONCE = 16
+_OTHER_DESCRIPTORS = 256  # for connections that are not counted yet, and for files
 _LOG_SECONDS = 10.0
 _MAX_MESSAGES = 1000
 
@@ -32,12 +35,19 @@ def make_server(app: FastAPI, limits: ConnectionLimits | None = None) -> uvicorn
         access_log=False,
         lifespan="off",
         server_header=False,
-        backlog=_BACKLOG,
+        backlog=_OPENED_AT_ONCE,
         timeout_keep_alive=IDLE_SECONDS,
     )
     for name in ("uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(RepetitionFilter())
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or []:
+            listener.listen(_WAITING_CONNECTIONS)  # uvicorn has one number for both
 
 
 def raise_descriptor_limit() -> int:
