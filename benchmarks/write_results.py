@@ -6,6 +6,7 @@ python -m benchmarks.write_results
 from benchmarks.data import ROOT
 from benchmarks.entities import section as entities
 from benchmarks.kernel import section as kernel
+from benchmarks.kinds import section as kinds
 from benchmarks.languages import section as languages
 from benchmarks.lm import section as lm
 from benchmarks.rationales import section as rationales
@@ -13,7 +14,7 @@ from benchmarks.serve import section as serve
 from benchmarks.speed import section as speed
 from benchmarks.variants import section as variants
 
-SECTIONS = (entities, speed, serve, variants, languages, rationales, lm, kernel)
+SECTIONS = (entities, kinds, speed, serve, variants, languages, rationales, lm, kernel)
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ from benchmarks.speed.rows import RESULTS
 from benchmarks.speed.texts import write_lines
 from thresher.cli.app import app
 from thresher.entities.built_in import ENGLISH
-from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
+from thresher.entities.finder import EntityFinder
+from thresher.entities.word_scorer import WORDS_PER_BATCH
 from thresher.gates.batching import batches_by_length
 from thresher.text.sentences import segment
 

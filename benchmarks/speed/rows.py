@@ -12,8 +12,9 @@ from benchmarks.entities import peers
 from thresher.encoders.protocol import WordEncoder
 from thresher.entities.built_in import FAST_ENGLISH
 from thresher.entities.evaluation import span_counts
-from thresher.entities.finder import WORDS_PER_BATCH, EntityFinder
+from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate, decode
+from thresher.entities.word_scorer import WORDS_PER_BATCH
 from thresher.gates.batching import batches_in_order
 from thresher.text.sentences import segment
 

@@ -125,7 +125,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
     corpus = TrainingCorpus(bench.sentences, text.vectors, text.units, raw.prior[text.units.word])
     started = time.perf_counter()
     selectors, reports = _trained(encoder, corpus, settings)
-    fitted = calibrate_selectors(raw, corpus, selectors, encoder.device)
+    fitted = calibrate_selectors(raw, corpus, selectors, encoder)
     model = build_model(encoder, fitted, settings, row.prior_knowledge, bench.sentences)
     training = {
         "code": bench.code,

@@ -12,6 +12,7 @@ from thresher.cli.entities.distill import distill
 from thresher.cli.entities.evaluate import evaluate
 from thresher.cli.entities.find import find
 from thresher.cli.entities.fit import fit
+from thresher.cli.entities.kinds import kinds
 from thresher.cli.entities.table import entities
 from thresher.cli.errors import exit_status, use_flags_of
 from thresher.cli.lm.app import lm
@@ -29,6 +30,7 @@ app.command()(entities)
 app.command()(fit)
 app.command("eval")(evaluate)
 app.command()(distill)
+app.command()(kinds)
 app.command()(serve)
 app.add_typer(lm, name="lm")
 app.add_typer(rationale, name="rationale")
@@ -60,6 +62,7 @@ def thresher(
     thresher find notes.txt --model my-model   find entities with that model
     thresher eval gold.conll                   evaluate on annotated text
     thresher distill my-model corpus.txt -o m  make a model many times faster
+    thresher kinds corpus.txt -o kinds.toml    discover kinds of entities
     thresher serve                             start a web page and an API
     thresher lm train corpus.txt -o my-lm      train a language model
     thresher rationale fit reviews.jsonl -o m  classify texts with rationales

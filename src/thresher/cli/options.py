@@ -12,6 +12,9 @@ from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.option_parsers import parse_kinds
+from thresher.entities.choices import KindsWord
+from thresher.entities.kinds.examples import KindExamples
+from thresher.errors import InputError, did_you_mean
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
 from thresher.text.document import Document
@@ -79,6 +82,14 @@ Only = Annotated[
         "Keep only entities of these kinds, separated by commas: person,place.",
         metavar="KINDS",
         parser=parse_kinds,
+    ),
+]
+Kinds = Annotated[
+    str | None,
+    option(
+        "A TOML or JSON file with example names of each kind; auto, to discover kinds in the "
+        "texts; none, for entities without kinds. By default the kinds of the model.",
+        metavar="FILE",
     ),
 ]
 Device = Annotated[
@@ -153,6 +164,17 @@ class TextOptions(OptionGroup):
         )
 
 
+def read_kinds(kinds: str | None) -> KindExamples | str | None:
+    """Return the example names in a file; the words of `KindsWord` are returned as they are."""
+    if kinds is None or kinds in list(KindsWord):
+        return kinds
+    if not Path(kinds).exists():
+        words = [str(each) for each in KindsWord]
+        hint = did_you_mean(kinds, words) or f"; give a file, or one of {', '.join(words)}"
+        raise InputError(f"there is no file of kinds {kinds}{hint}")
+    return KindExamples.read(kinds)
+
+
 @dataclass(frozen=True, kw_only=True)
 class FinderOptions(OptionGroup):
     """Which finder to load, and how to use it."""
@@ -160,10 +182,11 @@ class FinderOptions(OptionGroup):
     model: Model = None
     threshold: Threshold = None
     exact: Exact = False
+    kinds: Kinds = None
 
     def choice(self, device: str | None, selector: int | None = None) -> FinderChoice:
         """Return the choice of a finder, which can be loaded here or in other processes."""
-        return FinderChoice(self.model, device, selector, self.exact)
+        return FinderChoice(self.model, device, selector, self.exact, read_kinds(self.kinds))
 
 
 @dataclass(frozen=True, kw_only=True)

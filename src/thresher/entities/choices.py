@@ -22,3 +22,10 @@ class WordFeature(StrEnum):
     LOWER = "lower"
     RARE = "rare"
     REPEATED = "repeated"
+
+
+class KindsWord(StrEnum):
+    """What can stand for a file of kinds: no kinds, or kinds discovered in the texts."""
+
+    NONE = "none"
+    AUTO = "auto"

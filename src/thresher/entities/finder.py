@@ -2,32 +2,34 @@
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from thresher.deprecation import renamed_arguments, warn_renamed
 from thresher.encoders import Encoder, load_encoder
-from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder, LowPrecision
-from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.built_in import ENGLISH, find_model_folder
-from thresher.entities.finding.decoding import decode
+from thresher.entities.finding.decoding import Candidate, decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
 from thresher.entities.hub import HubModel
+from thresher.entities.kinds.assignment import KindAssigner
+from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
+from thresher.entities.kinds.examples import KindExamples, as_examples
+from thresher.entities.kinds.kind_model import KindModel
+from thresher.entities.kinds.span_vectors import NameEmbedder, Vectors
 from thresher.entities.model import FinderModel
+from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
-from thresher.gates.batching import batches_in_order, sentence_starts
-from thresher.gates.features import Features
-from thresher.gates.static_gates import StaticGates
+from thresher.gates.batching import sentence_starts
 from thresher.gates.word_vectors import UnitIndex
 from thresher.hardware_support import one_thread
 from thresher.lazy_exports import lazy_exports
@@ -38,12 +40,14 @@ from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
 
 if TYPE_CHECKING:
+    from thresher.entities.kinds.discovery import DiscoveredKinds
+    from thresher.entities.kinds.gates import KindGates
     from thresher.entities.priors.prior_knowledge import PriorKnowledge
     from thresher.entities.training.distillation import DistillationSettings
     from thresher.entities.training.settings import EntitySettings
 
-WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
+_MAX_KIND_WORDS = 200_000  # of texts on which kind gates are trained
 _CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
@@ -63,8 +67,9 @@ class EntityFinder(TextFinder, HubModel):
     def __init__(self, encoder: Encoder, model: FinderModel) -> None:
         self.encoder = encoder
         self.model = model
-        self._selector = model.selector.to(encoder.device).eval()
-        self._static_gates = _static_gates(encoder, model)
+        self._words = WordScorer(encoder, model)
+        classifier = model.kinds.classifier if model.kinds else None
+        self._assigner = KindAssigner(classifier, NameEmbedder(encoder)) if classifier else None
 
     @classmethod
     def default(cls, *, device: str | None = None, exact: bool = False) -> Self:
@@ -106,10 +111,13 @@ class EntityFinder(TextFinder, HubModel):
         settings: "EntitySettings | None" = None,
         prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,
+        kinds: KindExamples | Mapping[str, Iterable[str]] | str | Path | None = None,
     ) -> "EntityFinder":
         """Train a finder on raw texts, without labels.
 
         encoder: an encoder or its name; by default all-MiniLM-L6-v2
+        kinds: for each kind some names that are examples of it; each kind gets a gate of its own,
+            which finds more entities of this kind
         """
         return cls.fit_words(
             _split(refuse_string(texts, "texts", "fit([text])")),
@@ -117,6 +125,7 @@ class EntityFinder(TextFinder, HubModel):
             settings=settings,
             prior_knowledge=prior_knowledge,
             progress=progress,
+            kinds=kinds,
         )
 
     @classmethod
@@ -129,6 +138,7 @@ class EntityFinder(TextFinder, HubModel):
         settings: "EntitySettings | None" = None,
         prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,
+        kinds: KindExamples | Mapping[str, Iterable[str]] | str | Path | None = None,
         work_dir: Path | None = None,
         resume: bool = False,
     ) -> "EntityFinder":
@@ -155,18 +165,25 @@ class EntityFinder(TextFinder, HubModel):
         prior_knowledge = (prior_knowledge or PriorKnowledge()).with_default_priors(
             sentences, common_words=encoder.common_words
         )
+        examples = None if kinds is None else as_examples(kinds)
         with tempfile.TemporaryDirectory() as temporary:
             fitted = fit_selectors(
                 sentences,
                 encoder,
                 settings=settings,
                 prior_knowledge=prior_knowledge,
+                kinds=examples,
                 work_dir=work_dir or Path(temporary),
                 resume=resume,
                 progress=progress or SilentProgress(),
             )
         model = build_model(encoder, fitted, settings, prior_knowledge, sentences, ranges=ranges)
-        return cls(encoder, model)
+        if examples is None or model.kinds is None:
+            return cls(encoder, model)
+        from thresher.entities.kinds.training import learn_kinds  # noqa: PLC0415
+
+        classifier = learn_kinds(examples, model.kinds.sample, encoder)
+        return cls(encoder, replace(model, kinds=replace(model.kinds, classifier=classifier)))
 
     def distill(
         self,
@@ -217,6 +234,109 @@ class EntityFinder(TextFinder, HubModel):
         """Return a finder that uses another selector of the same model, counted from 1."""
         return EntityFinder(self.encoder, self.model.with_selector(number))
 
+    def with_kinds(
+        self,
+        kinds: KindExamples | Mapping[str, Iterable[str]] | str | Path | None,
+        *,
+        texts: Iterable[str] | None = None,
+        seed: int = 0,
+    ) -> "EntityFinder":
+        """Return a finder that also says of which kind each entity is.
+
+        kinds: for each kind some names that are examples of it, or the path of a TOML or JSON file
+            with such lists; None for a finder without kinds
+        texts: raw texts in which such names occur. Each kind then gets a gate of its own, which
+            finds more entities of this kind, as in `fit`; and the entities of these texts show in
+            which contexts such names occur. By default a sample of the training text does
+        seed: of the gates
+
+        >>> finder.with_kinds({"drug": ["aspirin", "ibuprofen"], "disease": ["asthma", "flu"]})
+        """
+        sample = self.model.kinds.sample if self.model.kinds else empty_sample(self.encoder.width)
+        if kinds is None:
+            return self._with(KindModel(sample))
+        from thresher.entities.kinds.training import learn_kinds  # noqa: PLC0415
+
+        examples, gates = as_examples(kinds), None
+        if texts is not None:
+            sentences = _split(refuse_string(texts, "texts", "[text]"))
+            gates = self._fit_gates(sentences, examples, seed)
+            sample = self._with(KindModel(sample, gates=gates)).entity_sample(sentences)
+        return self._with(KindModel(sample, learn_kinds(examples, sample, self.encoder), gates))
+
+    def _with(self, kinds: KindModel) -> "EntityFinder":
+        return EntityFinder(self.encoder, replace(self.model, kinds=kinds))
+
+    def _fit_gates(self, sentences: SplitText, examples: KindExamples, seed: int) -> "KindGates":
+        from thresher.entities.training.kinds import fit_gates  # noqa: PLC0415
+
+        some = sentences[:: -(-sum(map(len, sentences)) // _MAX_KIND_WORDS) or 1]
+        groups = [
+            some[low : low + _SENTENCES_PER_GROUP]
+            for low in range(0, len(some), _SENTENCES_PER_GROUP)
+        ]
+        if not groups:
+            raise InputError("`texts` have no words")
+        vectors = np.concatenate([self._words.encode(group).vectors for group in groups])
+        return fit_gates(
+            some,
+            vectors,
+            self.model.signal_extractor.extract(some).possible,
+            examples,
+            device=self.encoder.device,
+            seed=seed,
+            progress=SilentProgress(),
+        )
+
+    def discover_kinds(
+        self, texts: Iterable[str], *, groups: int | None = None
+    ) -> "DiscoveredKinds":
+        """Group the entities of texts, and name the groups.
+
+        groups: their number; by default the one whose groups are best separated
+
+        >>> kinds = finder.discover_kinds(texts).examples()
+        >>> finder.with_kinds(kinds)
+        """
+        sentences = _split(refuse_string(texts, "texts", "[text]"))
+        return self.discover_kinds_words(sentences, groups=groups)
+
+    def discover_kinds_words(
+        self, sentences: SplitText, *, groups: int | None = None
+    ) -> "DiscoveredKinds":
+        """Discover kinds as `discover_kinds` does, in sentences already split into words."""
+        from thresher.entities.kinds.discovery import discover_kinds  # noqa: PLC0415
+
+        return discover_kinds(self.encoder, self.entity_sample(sentences), groups=groups)
+
+    def entity_sample(self, sentences: SplitText) -> EntitySample:
+        """Return a sample of the entities of sentences, with the vectors of their contexts."""
+        samples = []
+        for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
+            group = sentences[low : low + _SENTENCES_PER_GROUP]
+            encoded = self._words.encode(group)
+            scored = self._score_gates([group], group, encoded.gate_scores, encoded.kind_scores)
+            found = [each.found(self.threshold) for each in scored]
+            units = UnitIndex.of_words(group)
+            samples.append(collect_sample(group, found, encoded.vectors, units))
+        return EntitySample.merged(samples or [empty_sample(self.encoder.width)])
+
+    def assign_kinds(
+        self, sentences: SplitText, spans: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        """Return spans of one text with their kinds, whoever found them.
+
+        spans: of each sentence, in words
+        """
+        if self._assigner is None:
+            raise InputError("this finder has no kinds; give it some with `with_kinds`")
+        return self._assigner.assign([sentences], spans, self._words.encode(sentences))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that spans can have; empty if the finder knows none."""
+        return self.model.kinds.kinds if self.model.kinds else ()
+
     @property
     def threshold(self) -> float:
         """The smallest score of a candidate that counts as an entity."""
@@ -242,21 +362,32 @@ class EntityFinder(TextFinder, HubModel):
 
         `gates(…).sample(generator=…)` is a random mask.
         """
-        with torch.inference_mode():
-            vectors = self.model.features.encode(self.encoder, sentences)
-            gates: KumaraswamyGate = self._selector(vectors)
-        return gates
+        return self._words.gates(sentences)
+
+    def gate_scores(self, sentences: SplitText) -> Scores:
+        """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
+        return self._words.gate_scores(sentences)
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
         sentences = list(chain.from_iterable(texts))
-        return self._score_gates(texts, sentences, self.gate_scores(sentences))
+        if self._assigner is None:
+            return self._score_gates(texts, sentences, self.gate_scores(sentences))
+        encoded = self._words.encode(sentences)
+        scored = self._score_gates(texts, sentences, encoded.gate_scores, encoded.kind_scores)
+        candidates = [each.candidates for each in scored]
+        with_kinds = self._assigner.assign(texts, candidates, encoded)
+        return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
 
     def score_gates(self, sentences: SplitText, gate_scores: Scores) -> list[ScoredSentence]:
-        """Return `score_sentences(sentences)`, given what `gate_scores(sentences)` returned."""
+        """Return the scored sentences, without kinds, given `gate_scores(sentences)`."""
         return self._score_gates([sentences], sentences, gate_scores)
 
     def _score_gates(
-        self, texts: Sequence[SplitText], sentences: SplitText, gate_scores: Scores
+        self,
+        texts: Sequence[SplitText],
+        sentences: SplitText,
+        gate_scores: Scores,
+        kind_scores: Vectors | None = None,
     ) -> list[ScoredSentence]:
         """Combine gates with the other signals and decode; `sentences` are those of all texts."""
         if not sentences:
@@ -264,6 +395,8 @@ class EntityFinder(TextFinder, HubModel):
         model = self.model
         signals = model.signal_extractor.extract_texts(texts)
         scores = model.signal_weights.combine(gate_scores, signals)
+        if kind_scores is not None:
+            scores = np.maximum(scores, np.where(signals.possible, kind_scores.max(axis=1), 0.0))
         bounds = pairwise(sentence_starts(sentences).tolist())
         decoded = decode(sentences, scores, not_names=model.not_names)
         return [
@@ -271,40 +404,10 @@ class EntityFinder(TextFinder, HubModel):
             for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)
         ]
 
-    def gate_scores(self, sentences: SplitText) -> Scores:
-        """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
-        max_words = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
-        groups = [
-            sentences[each[0] : each[-1] + 1]
-            for each in batches_in_order(sentences, words_per_batch=max_words)
-        ]
-        if self._static_gates is not None:
-            parts = [self._static_gates.gate_scores(group) for group in groups]
-            return np.concatenate([np.zeros(0, np.float32), *parts])
-        # Start all batches before copying any result, so that a GPU never waits for the CPU.
-        opened = [self.gates(group).prob_open() for group in groups]
-        scores = [np.zeros(0, dtype=np.float32)]
-        for group, values in zip(groups, opened, strict=True):
-            units = UnitIndex.of_features(self.model.features, self.encoder, group)
-            scores.append(units.max_per_word(to_cpu(values).numpy()))
-        return np.concatenate(scores)
-
     def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:
         """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
         warn_renamed("readings", "score_gates, which takes one array")
         return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
-
-
-def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
-    """Return the gates computed with numpy, if the encoder has no transformer and is on a CPU."""
-    on_cpu = encoder.device.type == "cpu"
-    if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
-        return None
-    weights, selector = (
-        {name: value.detach().numpy() for name, value in module.state_dict().items()}
-        for module in (encoder, model.selector)
-    )
-    return StaticGates(encoder.subwords, weights, selector, form=model.selector.form)
 
 
 def _split(texts: Iterable[str]) -> IndexedSentences:

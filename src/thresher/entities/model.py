@@ -15,6 +15,8 @@ from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.kinds import kind_model
+from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
@@ -32,7 +34,7 @@ KIND = ModelKind(
     format=1,
     files=(_WEIGHTS, _WORDS),
     made_by="thresher fit",
-    optional=(*static_files.FILES, _RANGES),
+    optional=(*static_files.FILES, _RANGES, *kind_model.FILES),
     max_weights=4 << 30,
 )
 
@@ -51,6 +53,7 @@ class FinderModel:
     learned_from: counts and settings, for the model card; `licence` and `sources` if known
     static: the encoder, if it is saved with the model; otherwise it is loaded by its name
     ranges: the input ranges of the encoder's layers, if it may run in int8
+    kinds: a sample of entities from which kinds are learned, and the kinds that the model has
     """
 
     encoder: str
@@ -64,6 +67,7 @@ class FinderModel:
     learned_from: dict[str, Any] = field(default_factory=dict)
     static: StaticEncoder | None = None
     ranges: Mapping[str, Tensor] = field(default_factory=dict)
+    kinds: KindModel | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -98,6 +102,8 @@ class FinderModel:
             raise InputError(
                 f"the model needs vectors of width {expected}, but {self.encoder} gives {width}"
             )
+        if self.kinds is not None:
+            self.kinds.check_width(encoder.width)
         return self
 
     def with_selector(self, number: int) -> "FinderModel":
@@ -114,6 +120,7 @@ class FinderModel:
             _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
             **(static_files.to_files(self.static) if self.static else {}),
             **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
+            **(self.kinds.to_files() if self.kinds else {}),
         }
         config = {
             "encoder": self.encoder,
@@ -154,6 +161,7 @@ class FinderModel:
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
                 ranges=_read_ranges(files[_RANGES]) if _RANGES in files else {},
+                kinds=KindModel.from_files(files) if kind_model.WEIGHTS in files else None,
             )
 
 

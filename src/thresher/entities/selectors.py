@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from thresher.entities.finding.decoding import best_threshold, decode
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
+from thresher.entities.kinds.kind_model import KindModel
 from thresher.gates.selector import Selector
 
 
@@ -53,6 +54,7 @@ class FittedSelectors:
     ordinary: words of the training text that are not bursty; None if repetition is no signal
     not_names: words that are never part of an entity, case-folded
     dates: words of dates in the training text; None if dates are not entities
+    kinds: a sample of the entities of the training text, from which kinds are learned
     """
 
     selectors: tuple[CalibratedSelector, ...]
@@ -60,3 +62,4 @@ class FittedSelectors:
     ordinary: frozenset[str] | None
     not_names: frozenset[str]
     dates: frozenset[str] | None
+    kinds: KindModel | None = None

@@ -63,10 +63,14 @@ class StaticGates:
 
     def gate_scores(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Return P(open) of every word: (words,)."""
+        return self.prob_open(self.word_vectors(sentences))
+
+    def word_vectors(self, sentences: Sequence[Sequence[str]]) -> Floats:
+        """Return the encoder's vector of every word: (words, width)."""
         words = [word for sentence in sentences for word in sentence]
         lengths = np.fromiter(map(len, sentences), np.int64, count=len(sentences))
         word_row, edge_row = _row_numbers(lengths, self._reach)
-        vectors, empty = self._word_vectors(words)
+        vectors, empty = self._token_means(words)
         x = np.empty((len(word_row) + len(edge_row), vectors.shape[1]), np.float32)
         x[word_row] = vectors
         for layer in self._layers:
@@ -74,13 +78,17 @@ class StaticGates:
             x = layer(x)
         vectors = x[word_row]
         vectors[empty] = 0.0
+        return vectors
+
+    def prob_open(self, vectors: Floats) -> Floats:
+        """Return P(open) of words from their vectors: (words,)."""
         parts = [
             self._prob_open(vectors[low : low + _ROWS_PER_CACHE])
             for low in range(0, len(vectors), _ROWS_PER_CACHE)
         ]
         return np.concatenate([np.zeros(0, np.float32), *parts])
 
-    def _word_vectors(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+    def _token_means(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the mean token vector of each word, (words, width), and which have no tokens."""
         ids, counts = self._subwords.ids(words)
         empty = counts == 0

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +72,33 @@ class UnitIndex:
         rows: NDArray[np.int64] = np.repeat(low - before, lengths) + np.arange(lengths.sum())
         return rows
 
+    @cached_property
+    def _by_word(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The words of all units in ascending order, and the unit of each."""
+        order = np.argsort(self.word, kind="stable")
+        return self.word[order], order
+
+    def rows_of_words(self, start: int, end: int) -> NDArray[np.int64]:
+        """Return the indices of the units of the words `start` to `end` (exclusive)."""
+        words, order = self._by_word
+        low, high = np.searchsorted(words, [start, end])
+        return order[low:high]
+
     def max_per_word(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return for each word the largest value of its units, 0 if it has none: (words,)."""
         of_words = np.zeros(self.words, dtype=np.float32)
         np.maximum.at(of_words, self.word, values)
         return of_words
+
+    def mean_per_word(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return for each word the mean vector of its units, 0 if it has none: (words, width)."""
+        if len(self.word) == self.words and (self.word == np.arange(self.words)).all():
+            return vectors
+        sums = np.zeros((self.words, vectors.shape[1]), dtype=np.float32)
+        np.add.at(sums, self.word, vectors)
+        counts = np.bincount(self.word, minlength=self.words)
+        means: NDArray[np.float32] = (sums / np.maximum(counts, 1)[:, None]).astype(np.float32)
+        return means
 
 
 def encode_words(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> Tensor:

@@ -2,20 +2,26 @@
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
+from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
+from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems
-from thresher.cli.models import open_finders
+from thresher.cli.models import load_finder, open_finders
 from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import FinderOptions, Only, RunOptions, TextOptions, Workers
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
+from thresher.entities.choices import KindsWord
 from thresher.errors import InputError
+from thresher.text.document import Document
 
 
 class OutputFormat(StrEnum):
@@ -97,6 +103,8 @@ def find(
     thresher find page.txt -o page.html
     thresher find table.csv -o entities.csv   (one row for each entity)
     thresher find notes.txt --only person,place
+    thresher find notes.txt --kinds kinds.toml   (example names of your kinds)
+    thresher find corpus/ --kinds auto           (kinds discovered in the texts)
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
     cat notes.txt | thresher find - | head
 
@@ -125,8 +133,12 @@ def find(
     from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
 
     problems = Problems()
-    documents = texts.read(problems)
+    documents: Iterator[Document] = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
+    if choice.kinds == KindsWord.AUTO:
+        all_documents = list(documents)
+        choice = _with_discovered_kinds(choice, all_documents, quiet=run.quiet)
+        documents = iter(all_documents)
     on_terminal = path is None and sys.stdout.isatty()
     with (
         open_output(path) as write,
@@ -140,3 +152,13 @@ def find(
     if path is not None:
         print_remark(f"{found.entities:,} entities in {path}", quiet=run.quiet)
     problems.exit_if_any()
+
+
+def _with_discovered_kinds(
+    choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
+) -> FinderChoice:
+    """Return the choice with the kinds that are discovered in the documents."""
+    finder = load_finder(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
+    examples = discover(finder, documents).examples()
+    print_remark(f"discovered kinds: {', '.join(examples.kinds)}", quiet=quiet)
+    return replace(choice, kinds=examples)

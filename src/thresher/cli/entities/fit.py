@@ -49,6 +49,7 @@ def fit(
     thresher fit corpus/*.txt -o my-model
     thresher fit notes.jsonl --field body -o my-model
     thresher fit corpus/ -o my-model --names people.txt --expect capitalised=0.85
+    thresher fit abstracts.txt -o my-model --kinds drugs-and-diseases.toml
     thresher fit amharic.txt -o my-model --train-encoder
 
     After Ctrl-C, run the same command with --resume: it continues and gives the
@@ -94,6 +95,7 @@ def _train(
     from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415
 
     prior_arguments = prior.arguments()
+    kinds = prior.read_kinds()
     with join_processes(device) as own_device:
         processes = current_processes()
         silent = quiet or not processes.is_main
@@ -118,6 +120,7 @@ def _train(
                     sentences, progress, surprisal_model=surprisal_model, **prior_arguments
                 ),
                 progress=progress,
+                kinds=kinds,
                 work_dir=work_dir,
                 resume=model.resume,
             )
@@ -152,6 +155,7 @@ def summary_of(
         "trust": asdict(finder.model.signal_weights),
         "selectors": len(finder.model.selectors),
         "selector": finder.model.entity + 1,
+        "kinds": list(finder.kinds),
         "warnings": warnings,
     }
 
@@ -166,6 +170,7 @@ def summary_line(summary: dict[str, Any]) -> str:
         f"{', '.join(summary['priors'])}); selects {summary['selected']:.1%} of words; "
         f"threshold {summary['threshold']:.2f}; signal weights (log-odds): {weights}"
         + (several if summary["selectors"] > 1 else "")
+        + (f"; kinds: {', '.join(summary['kinds'])}" if summary["kinds"] else "")
     )
 
 

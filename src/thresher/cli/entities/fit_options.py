@@ -17,6 +17,7 @@ from thresher.cli.option_parsers import (
 from thresher.cli.options import TRAINING, EncoderName, Epochs, Form, GatesAt, Seed
 from thresher.encoders.choices import EncoderSize
 from thresher.entities.choices import PriorName
+from thresher.entities.kinds.examples import KindExamples
 from thresher.errors import InputError
 from thresher.gates.choices import GateUnit, SelectorRelation
 
@@ -99,6 +100,14 @@ class PriorOptions(OptionGroup):
         bool,
         flag("Dates with a year are entities, too.", "--dates", rich_help_panel="Prior knowledge"),
     ] = False
+    kinds: Annotated[
+        str | None,
+        _prior_option(
+            "TOML or JSON file with example names of each kind. Each kind gets a gate of its own, "
+            "which also finds entities of this kind that nothing else shows to be one.",
+            metavar="FILE",
+        ),
+    ] = None
     surprisal: Annotated[
         str | None,
         _prior_option(
@@ -134,6 +143,10 @@ class PriorOptions(OptionGroup):
         if self.selected is not None:
             arguments["selected"] = self.selected
         return arguments
+
+    def read_kinds(self) -> KindExamples | None:
+        """Return the example names of kinds, if a file of them is given."""
+        return None if self.kinds is None else KindExamples.read(self.kinds)
 
 
 @dataclass(frozen=True, kw_only=True)

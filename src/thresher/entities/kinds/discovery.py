@@ -1,0 +1,116 @@
+"""Discover kinds: group the entities of a corpus, and name the groups."""
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thresher.encoders.protocol import Encoder
+from thresher.entities.kinds.clustering import (
+    Labels,
+    best_number_of_groups,
+    k_means,
+    principal_components,
+)
+from thresher.entities.kinds.entity_sample import EntitySample
+from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.naming import name_groups
+from thresher.entities.kinds.span_vectors import NameEmbedder, Vectors, unit_length
+from thresher.errors import InputError
+from thresher.validation import require_number
+
+NAMES_PER_KIND = 20
+MIN_NAMES = 30  # different names; with fewer there is nothing to group
+_MIN_GROUP = 3  # names; smaller groups are left out
+_NUMBERS_OF_GROUPS = range(3, 13)
+_DIMENSIONS = 32
+
+
+@dataclass(frozen=True)
+class DiscoveredKinds:
+    """The different names of a corpus in groups.
+
+    kinds: the name of each group   names: the different names, split into words
+    labels: (names,), the group of each name, −1 for none   points: (names, 2), a map of the names
+    distances: (names,), from the centre of the group
+    """
+
+    kinds: tuple[str, ...]
+    names: tuple[tuple[str, ...], ...]
+    labels: Labels
+    points: Vectors
+    distances: Vectors
+
+    def typical_names(self, kind: int, count: int = NAMES_PER_KIND) -> list[str]:
+        """Return the names nearest to the centre of a group."""
+        nearest = _nearest(self.labels, self.distances, kind, count)
+        return [" ".join(self.names[i]) for i in nearest]
+
+    def examples(self) -> KindExamples:
+        """Return the most typical names of each kind as examples, to edit and to find with."""
+        return KindExamples(
+            {kind: tuple(self.typical_names(number)) for number, kind in enumerate(self.kinds)}
+        )
+
+
+def discover_kinds(
+    encoder: Encoder, sample: EntitySample, *, groups: int | None = None
+) -> DiscoveredKinds:
+    """Group the different names of a sample of entities, and name the groups.
+
+    groups: their number; by default the one whose groups are best separated
+    """
+    found = group_names(encoder, sample, groups=groups)
+    nearest = [
+        _nearest(found.labels, found.distances, kind, NAMES_PER_KIND)
+        for kind in range(len(found.kinds))
+    ]
+    kinds = name_groups(encoder, [[found.names[i] for i in each] for each in nearest])
+    return replace(found, kinds=tuple(kinds))
+
+
+def group_names(
+    encoder: Encoder, sample: EntitySample, *, groups: int | None = None, seed: int = 0
+) -> DiscoveredKinds:
+    """Group the different names of a sample of entities; groups are numbered, the largest first."""
+    names, points = _name_points(encoder, sample)
+    if len(names) < MIN_NAMES:
+        raise InputError(
+            f"only {len(names)} different entities were found; {MIN_NAMES} are needed to discover "
+            "kinds"
+        )
+    if groups is not None:
+        require_number("groups", groups, at_least=2, at_most=len(names) // _MIN_GROUP)
+    choices = [k for k in _NUMBERS_OF_GROUPS if k * _MIN_GROUP * 2 <= len(names)]
+    number = groups or best_number_of_groups(points, choices, seed=seed)
+    clustering = k_means(points, number, seed=seed)
+    distances = np.linalg.norm(points - clustering.centres[clustering.labels], axis=1)
+    sizes = np.bincount(clustering.labels)
+    kept = [k for k in np.argsort(-sizes, kind="stable").tolist() if sizes[k] >= _MIN_GROUP]
+    new_number = {group: new for new, group in enumerate(kept)}
+    labels = np.array([new_number.get(label, -1) for label in clustering.labels.tolist()])
+    kinds = tuple(map(str, range(len(kept))))
+    return DiscoveredKinds(kinds, names, labels, points[:, :2], distances.astype(np.float32))
+
+
+def _nearest(labels: Labels, distances: Vectors, kind: int, count: int) -> list[int]:
+    """Return the indices of the names nearest to the centre of a group."""
+    own = np.flatnonzero(labels == kind)
+    order: list[int] = own[np.argsort(distances[own], kind="stable")][:count].tolist()
+    return order
+
+
+def _name_points(
+    encoder: Encoder, sample: EntitySample
+) -> tuple[tuple[tuple[str, ...], ...], Vectors]:
+    """Return the different names, and a point for each: the mean of its occurrences, reduced."""
+    occurrences: dict[str, list[int]] = defaultdict(list)
+    for index, words in enumerate(sample.names):
+        occurrences[" ".join(words).casefold()].append(index)
+    names = tuple(sample.names[each[0]] for each in occurrences.values())
+    if len(names) < 2:
+        return names, np.zeros((len(names), 2), dtype=np.float32)
+    contexts = np.stack([sample.contexts[each].mean(axis=0) for each in occurrences.values()])
+    embedded = NameEmbedder(encoder).embed(names)
+    vectors = np.hstack([unit_length(contexts), embedded])
+    return names, principal_components(vectors, min(_DIMENSIONS, len(names) - 1))

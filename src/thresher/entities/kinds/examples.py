@@ -1,0 +1,133 @@
+"""Example names of kinds: read from a TOML or JSON file, checked, written."""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from thresher.errors import InputError
+from thresher.text.sentences import segment
+from thresher.untrusted_files import MAX_CONFIG_BYTES, parse_json, read_regular
+
+MAX_NAMES = 1000  # of one kind; 3 to 30 are enough
+ENGLISH = "english.toml"
+
+
+@dataclass(frozen=True)
+class KindExamples:
+    """The kinds of a finder, each with some names that are examples of it.
+
+    names: for each kind its names, without duplicates
+    """
+
+    names: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.names, Mapping) or not self.names:
+            raise InputError('`kinds` has no kinds; write lines such as person = ["Marie Curie"]')
+        checked: dict[str, tuple[str, ...]] = {}
+        kind_of_name: dict[str, str] = {}
+        for kind, names in self.names.items():
+            checked[kind] = _checked_names(kind, names)
+            for name in checked[kind]:
+                other = kind_of_name.setdefault(folded_name(name), kind)
+                if other != kind:
+                    raise InputError(
+                        f"{name!r} is listed under two kinds, {other} and {kind}; keep one of them"
+                    )
+        object.__setattr__(self, "names", checked)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "KindExamples":
+        """Read a TOML or JSON file that has a list of names for each kind."""
+        path = Path(path)
+        content = read_regular(path, max_bytes=MAX_CONFIG_BYTES)
+        try:
+            return cls(_parsed(content, path))
+        except InputError as error:
+            message = str(error).replace("`kinds`", "the file")
+            raise InputError(message if str(path) in message else f"{path}: {message}") from error
+
+    @classmethod
+    def english(cls) -> "KindExamples":
+        """Return the kinds of the built-in English models."""
+        content = (files("thresher.entities.kinds") / ENGLISH).read_text(encoding="utf-8")
+        return cls(tomllib.loads(content))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of the kinds, in the order in which they were given."""
+        return tuple(self.names)
+
+    def to_toml(self, remarks: Mapping[str, str] | None = None) -> str:
+        """Return the content of a TOML file.
+
+        remarks: for some kinds, a comment of one line
+        """
+        blocks = []
+        for kind, names in self.names.items():
+            comment = f"# {remarks[kind]}\n" if remarks and kind in remarks else ""
+            lines = "".join(f"    {_toml_string(name)},\n" for name in names)
+            key = kind if re.fullmatch(r"[A-Za-z0-9_-]+", kind) else _toml_string(kind)
+            blocks.append(f"{comment}{key} = [\n{lines}]\n")
+        return "\n".join(blocks)
+
+
+def as_examples(kinds: "KindExamples | Mapping[str, Iterable[str]] | str | Path") -> KindExamples:
+    """Return example names that were given as such, as a mapping, or as the path of a file."""
+    if isinstance(kinds, KindExamples):
+        return kinds
+    if isinstance(kinds, str | Path):
+        return KindExamples.read(kinds)
+    return KindExamples(kinds)  # type: ignore[arg-type]
+
+
+def folded_name(name: str) -> str:
+    """Return a name as it is compared with others: case-folded, with single spaces."""
+    return " ".join(name.casefold().split())
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name."""
+    return [word for sentence in segment(name) for word in sentence.texts]
+
+
+def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
+    """Return the names of a kind without duplicates; raise InputError if they are not names."""
+    if not isinstance(kind, str) or not kind.strip():
+        raise InputError(f"a kind must have a name, got {kind!r}")
+    if any(character.isspace() or not character.isprintable() for character in kind):
+        raise InputError(f"the name of a kind must be one word, got {kind!r}")
+    if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
+        raise InputError(f"the kind {kind} must have a list of names, got {names!r}")
+    names = list(names)
+    for name in names:
+        if not isinstance(name, str) or not name_words(name):
+            raise InputError(f"the kind {kind} must have a list of names, got {name!r} in it")
+    if not names:
+        raise InputError(f"the kind {kind} has no names; give it 3 to 30 examples")
+    if len(names) > MAX_NAMES:
+        raise InputError(f"the kind {kind} has {len(names):,} names; at most {MAX_NAMES} are used")
+    return tuple({folded_name(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _parsed(content: bytes, path: Path) -> Any:
+    if not content.strip():
+        raise InputError(f"{path} is empty")
+    if path.suffix.lower() == ".json":
+        return parse_json(content, str(path))
+    try:
+        return tomllib.loads(content.decode())
+    except (ValueError, RecursionError) as error:  # also of UTF-8
+        if content.lstrip().startswith(b"{"):
+            return parse_json(content, str(path))
+        raise InputError(f"{path} is not valid TOML: {error}") from error
+
+
+def _toml_string(text: str) -> str:
+    """Return a string in quotes; TOML and JSON escape the same characters."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,147 @@
+"""Kind gates: one selector for each kind, trained on a prior from its example names.
+
+    L = Σ_k agreement(gates_k, π_k) − λ_kl min(D, cap)
+
+D is the divergence between the gates of different kinds, which keeps them apart; see
+`thresher.gates.variants`. A word that a kind gate opens for is part of an entity of this kind, even
+if nothing else shows that it is an entity: a lower-case disease, for example.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from thresher.encoders.device_transfer import to_cpu
+from thresher.entities.kinds.span_vectors import Vectors
+from thresher.gates.choices import GateForm
+from thresher.gates.objective import agreement
+from thresher.gates.optimization import adamw, set_learning_rate, take_step
+from thresher.gates.selector import Selector, seeded_selector
+from thresher.gates.variants import DualModels
+from thresher.tensor_files import build_module
+
+_HIDDEN = 64
+_SEED_DISTANCE = 7919  # between the seeds of selectors that are trained together
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindGateSettings:
+    """How kind gates are trained.
+
+    divergence, cap: the weight λ_kl of the divergence, and the value beyond which it adds nothing
+    """
+
+    steps: int = 400
+    words_per_batch: int = 4096
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-2
+    divergence: float = 0.03
+    cap: float = 0.5
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class KindGates:
+    """A selector for each kind."""
+
+    selectors: tuple[Selector, ...]
+
+    def scores(self, vectors: Tensor) -> Tensor:
+        """Return P(open) of every word for every kind: (words, kinds).   vectors: (words, width)"""
+        with torch.inference_mode():
+            return torch.stack([each(vectors).prob_open() for each in self.selectors], dim=1)
+
+    def to(self, device: torch.device) -> "KindGates":
+        """Return the gates on another device."""
+        return KindGates(tuple(each.to(device).eval() for each in self.selectors))
+
+    def to_tensors(self) -> dict[str, Tensor]:
+        """Return the weights by name, in half precision."""
+        return {
+            f"{number}.{name}": value.half().cpu().contiguous()
+            for number, each in enumerate(self.selectors)
+            for name, value in each.state_dict().items()
+        }
+
+    @classmethod
+    def from_tensors(cls, count: int, tensors: Mapping[str, Tensor]) -> "KindGates":
+        """Return the gates whose weights `to_tensors` gave.   count: of kinds"""
+        selectors = []
+        for number in range(count):
+            prefix = f"{number}."
+            state = {
+                name.removeprefix(prefix): value
+                for name, value in tensors.items()
+                if name.startswith(prefix)
+            }
+            width, hidden = len(state["norm.weight"]), len(state["inner.bias"])
+            build = partial(Selector, width, hidden=hidden, form=GateForm.THRESHOLDED)
+            selectors.append(build_module(build, state).eval())
+        return cls(tuple(selectors))
+
+
+def train_kind_gates(
+    vectors: NDArray[np.float16] | Vectors,
+    prior: Vectors,
+    *,
+    device: torch.device,
+    settings: KindGateSettings | None = None,
+    after_step: Callable[[], None] = lambda: None,
+) -> KindGates:
+    """Train a selector for each kind on word vectors.
+
+    vectors: (words, width)   prior: (words, kinds)
+    """
+    settings = settings or KindGateSettings()
+    seeds = [settings.seed + number * _SEED_DISTANCE for number in range(prior.shape[1])]
+    selectors = [
+        seeded_selector(seed, vectors.shape[1], hidden=_HIDDEN, form=GateForm.THRESHOLDED).to(
+            device
+        )
+        for seed in seeds
+    ]
+    optimizer = adamw(
+        selectors, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
+    )
+    order = np.random.default_rng(settings.seed)
+    for step in range(settings.steps):
+        set_learning_rate(optimizer, step=step, steps=settings.steps, warm_up=20)
+        rows = np.sort(order.integers(len(vectors), size=settings.words_per_batch))
+        batch = torch.from_numpy(np.asarray(vectors[rows], dtype=np.float32)).to(device)
+        loss = _loss(selectors, batch, torch.from_numpy(prior[rows]).to(device), settings, order)
+        take_step(optimizer, loss, when=f"in step {step + 1} of the kind gates")
+        after_step()
+    return KindGates(tuple(each.half().float().eval() for each in selectors))
+
+
+def _loss(
+    selectors: Sequence[Selector],
+    vectors: Tensor,
+    prior: Tensor,
+    settings: KindGateSettings,
+    order: np.random.Generator,
+) -> Tensor:
+    """Return the objective on a batch; the divergence is that of a random pair of kinds."""
+    gates = [selector(vectors) for selector in selectors]
+    loss = torch.stack([agreement(each, prior[:, k]) for k, each in enumerate(gates)]).sum()
+    if len(gates) < 2:
+        return loss
+    pair = order.choice(len(gates), size=2, replace=False).tolist()
+    dual = DualModels(weight=settings.divergence, cap=settings.cap)
+    weight, divergence = dual.term([gates[k] for k in pair])
+    return loss + weight * divergence
+
+
+def kind_scores(gates: KindGates, vectors: NDArray[np.float16] | Vectors) -> Vectors:
+    """Return `gates.scores` as an array, computed in parts: (words, kinds)."""
+    device = next(gates.selectors[0].parameters()).device
+    parts = [np.zeros((0, len(gates.selectors)), dtype=np.float32)]
+    for low in range(0, len(vectors), 65_536):
+        rows = torch.from_numpy(np.asarray(vectors[low : low + 65_536], dtype=np.float32))
+        parts.append(to_cpu(gates.scores(rows.to(device))).numpy())
+    return np.concatenate(parts)

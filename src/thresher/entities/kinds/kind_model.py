@@ -1,0 +1,94 @@
+"""What a model knows about kinds, and how it is saved in the folder of the model."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from safetensors.torch import save
+
+from thresher.checkpoint_files import with_prefix, without_prefix
+from thresher.entities.kinds.classifier import KindClassifier
+from thresher.entities.kinds.entity_sample import EntitySample
+from thresher.entities.kinds.gates import KindGates
+from thresher.errors import InputError
+from thresher.gates.selector import Selector
+from thresher.tensor_files import load_tensors
+from thresher.untrusted_files import parse_json
+from thresher.validation import require
+
+WEIGHTS, NAMES = "kinds.safetensors", "kinds.json"
+FILES = (WEIGHTS, NAMES)
+_SAMPLE, _CLASSIFIER, _GATES = "sample.", "classifier.", "gates."
+
+
+@dataclass(frozen=True)
+class KindModel:
+    """A sample of entities, a classifier of their kinds, and gates that find entities of a kind.
+
+    sample: from which kinds can be learned   classifier: None if the model has no kinds
+    gates: one for each kind of the classifier; None if kinds were not given when it was trained
+    """
+
+    sample: EntitySample
+    classifier: KindClassifier | None = None
+    gates: KindGates | None = None
+
+    def __post_init__(self) -> None:
+        if self.gates is not None and self.classifier is not None:
+            count = len(self.gates.selectors)
+            if count != len(self.kinds):
+                raise ValueError(f"{count} kind gates do not fit {len(self.kinds)} kinds")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of the kinds."""
+        return self.classifier.kinds if self.classifier else ()
+
+    @property
+    def _selectors(self) -> tuple[Selector, ...]:
+        return self.gates.selectors if self.gates else ()
+
+    def check_width(self, width: int) -> None:
+        """Raise InputError unless the kinds were learned from word vectors of this width."""
+        own = self.sample.contexts.shape[1]
+        widths = {own, *(each.norm.normalized_shape[0] for each in self._selectors)}
+        if widths != {width} or (self.classifier and len(self.classifier.mean) != 2 * width):
+            raise InputError(
+                f"the kinds need vectors of width {own}, but the encoder gives {width}"
+            )
+
+    def to_files(self) -> dict[str, bytes]:
+        """Return the content of the files."""
+        tensors = with_prefix(_SAMPLE, self.sample.to_tensors())
+        if self.classifier is not None:
+            tensors |= with_prefix(_CLASSIFIER, self.classifier.to_tensors())
+        if self.gates is not None:
+            tensors |= with_prefix(_GATES, self.gates.to_tensors())
+        names = {"kinds": list(self.kinds), "names": [" ".join(each) for each in self.sample.names]}
+        text = json.dumps(names, ensure_ascii=False, indent=0) + "\n"
+        return {WEIGHTS: save(tensors), NAMES: text.encode(errors="replace")}
+
+    @classmethod
+    def from_files(cls, files: Mapping[str, bytes]) -> "KindModel":
+        """Return what `to_files` wrote; raise ValueError for files that do not fit together."""
+        config = parse_json(files[NAMES], NAMES)
+        kinds, names = _strings(config, "kinds"), _strings(config, "names")
+        tensors = load_tensors(files[WEIGHTS], WEIGHTS, allow_empty=True)
+        gates = without_prefix(_GATES, tensors)
+        return cls(
+            EntitySample.from_tensors(
+                [name.split(" ") for name in names], without_prefix(_SAMPLE, tensors)
+            ),
+            KindClassifier.from_tensors(kinds, without_prefix(_CLASSIFIER, tensors))
+            if kinds
+            else None,
+            KindGates.from_tensors(len(kinds), gates) if gates else None,
+        )
+
+
+def _strings(config: Mapping[str, Any], name: str) -> list[str]:
+    values = config[name]
+    valid = isinstance(values, list) and all(isinstance(each, str) and each for each in values)
+    require(valid, name, type(values).__name__, "a list of strings")
+    return list(values)

@@ -1,0 +1,115 @@
+"""Encode words and score them with gates."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from thresher.encoders.device_transfer import to_cpu
+from thresher.encoders.protocol import Encoder
+from thresher.encoders.static_encoder import StaticEncoder
+from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.kinds.span_vectors import Vectors
+from thresher.entities.model import FinderModel
+from thresher.gates.batching import batches_in_order
+from thresher.gates.features import Features
+from thresher.gates.static_gates import StaticGates
+from thresher.gates.word_vectors import UnitIndex
+from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+
+WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
+
+SplitText = Sequence[Sequence[str]]
+
+
+class WordScorer:
+    """Encodes the words of sentences, and scores them with the gates of a model."""
+
+    def __init__(self, encoder: Encoder, model: FinderModel) -> None:
+        self.encoder = encoder
+        self.model = model
+        self._selector = model.selector.to(encoder.device).eval()
+        self._static_gates = _static_gates(encoder, model)
+        gates = model.kinds.gates if model.kinds else None
+        self._kind_gates = gates.to(encoder.device) if gates else None
+
+    def gates(self, sentences: SplitText) -> KumaraswamyGate:
+        """Return the gate of every word, or of every subword if the model has a gate for each.
+
+        `gates(…).sample(generator=…)` is a random mask.
+        """
+        with torch.inference_mode():
+            vectors = self.model.features.encode(self.encoder, sentences)
+            gates: KumaraswamyGate = self._selector(vectors)
+        return gates
+
+    def gate_scores(self, sentences: SplitText) -> Scores:
+        """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
+        groups = self._batches(sentences)
+        if self._static_gates is not None:
+            parts = [self._static_gates.gate_scores(group) for group in groups]
+            return np.concatenate([np.zeros(0, np.float32), *parts])
+        # Start all batches before copying any result, so that a GPU never waits for the CPU.
+        opened = [self.gates(group).prob_open() for group in groups]
+        return self._max_per_word(groups, opened)
+
+    def encode(self, sentences: SplitText) -> EncodedWords:
+        """Return `gate_scores(sentences)`, and what kinds are predicted from."""
+        if self._static_gates is not None and self._kind_gates is None:
+            return self._encode_static(self._static_gates, sentences)
+        groups, opened, vectors, kinds = self._batches(sentences), [], [], []
+        with torch.inference_mode():
+            for group in groups:
+                encoded = self.model.features.encode(self.encoder, group)
+                opened.append(self._selector(encoded).prob_open())
+                vectors.append(encoded[:, : self.encoder.width])
+                if self._kind_gates is not None:
+                    kinds.append(self._kind_gates.scores(vectors[-1]))
+        gate_scores = self._max_per_word(groups, opened)
+        of_words = self._mean_per_word(groups, vectors, self.encoder.width)
+        if self._kind_gates is None:
+            return EncodedWords(gate_scores, of_words)
+        kind_scores = self._mean_per_word(groups, kinds, len(self._kind_gates.selectors))
+        return EncodedWords(gate_scores, of_words, kind_scores)
+
+    def _encode_static(self, gates: StaticGates, sentences: SplitText) -> EncodedWords:
+        parts = [gates.word_vectors(group) for group in self._batches(sentences)]
+        vectors = np.concatenate([np.zeros((0, self.encoder.width), np.float32), *parts])
+        return EncodedWords(gates.prob_open(vectors), vectors)
+
+    def _mean_per_word(
+        self, groups: Sequence[SplitText], values: Sequence[Tensor], width: int
+    ) -> Vectors:
+        of_words = [np.zeros((0, width), dtype=np.float32)]
+        for group, each in zip(groups, values, strict=True):
+            units = UnitIndex.of_features(self.model.features, self.encoder, group)
+            of_words.append(units.mean_per_word(to_cpu(each).float().numpy()))
+        return np.concatenate(of_words)
+
+    def _batches(self, sentences: SplitText) -> list[SplitText]:
+        max_words = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
+        return [
+            sentences[each[0] : each[-1] + 1]
+            for each in batches_in_order(sentences, words_per_batch=max_words)
+        ]
+
+    def _max_per_word(self, groups: Sequence[SplitText], opened: Sequence[Tensor]) -> Scores:
+        scores = [np.zeros(0, dtype=np.float32)]
+        for group, values in zip(groups, opened, strict=True):
+            units = UnitIndex.of_features(self.model.features, self.encoder, group)
+            scores.append(units.max_per_word(to_cpu(values).numpy()))
+        return np.concatenate(scores)
+
+
+def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
+    """Return the gates computed with numpy, if the encoder has no transformer and is on a CPU."""
+    on_cpu = encoder.device.type == "cpu"
+    if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
+        return None
+    weights, selector = (
+        {name: value.detach().numpy() for name, value in module.state_dict().items()}
+        for module in (encoder, model.selector)
+    )
+    return StaticGates(encoder.subwords, weights, selector, form=model.selector.form)

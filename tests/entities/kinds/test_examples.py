@@ -1,0 +1,74 @@
+import json
+import tomllib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.entities.kinds.examples import KindExamples, as_examples
+from thresher.errors import InputError
+
+KINDS = {"person": ["Marie Curie", "Obama"], "place": ["Paris"]}
+
+
+def test_toml_and_json_files_give_the_same_kinds(tmp_path):
+    toml, as_json = tmp_path / "kinds.toml", tmp_path / "kinds.json"
+    toml.write_text('person = ["Marie Curie", "Obama"]\nplace = ["Paris"]\n')
+    as_json.write_text(json.dumps(KINDS))
+    assert KindExamples.read(toml) == KindExamples.read(as_json) == as_examples(KINDS)
+
+
+def test_json_is_recognised_without_its_suffix(tmp_path):
+    path = tmp_path / "kinds"
+    path.write_text(json.dumps(KINDS))
+    assert KindExamples.read(path).kinds == ("person", "place")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("# nothing\n", "the file has no kinds"),
+        ("person = []", "the kind person has no names"),
+        ('person = "Obama"', "the kind person must have a list of names"),
+        ("person = [1, 2, 3]", "the kind person must have a list of names"),
+        ('person = [" "]', "the kind person must have a list of names"),
+        ('a = ["Paris"]\nb = ["PARIS"]', "'PARIS' is listed under two kinds, a and b"),
+        ('"a b" = ["Paris"]', "the name of a kind must be one word"),
+        ("person = [", "is not valid TOML"),
+        ('{"person": [}', "is not valid JSON"),
+    ],
+)
+def test_a_bad_file_gives_one_clear_line(tmp_path, content, message):
+    path = tmp_path / "kinds.toml"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        KindExamples.read(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value).replace("\\n", "")
+
+
+def test_a_name_that_is_given_twice_counts_once():
+    assert as_examples({"place": ["Paris", "paris", "Rome"]}).names["place"] == ("Paris", "Rome")
+
+
+def test_built_in_kinds_have_at_most_thirty_names():
+    names = KindExamples.english().names
+    assert {"person", "place", "organisation"} <= names.keys()
+    assert all(3 <= len(each) <= 30 for each in names.values())
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=5).filter(lambda t: t.isprintable() and not set(t) & set(" ")),
+        st.lists(st.text(min_size=1), min_size=1, max_size=3),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_written_toml_is_read_back(kinds):
+    try:
+        examples = as_examples(kinds)
+    except InputError:
+        return  # names of two kinds, or without words
+    assert tomllib.loads(examples.to_toml()) == {k: list(v) for k, v in examples.names.items()}
