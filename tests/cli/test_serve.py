@@ -161,6 +161,29 @@ def test_limits_reach_the_server(run, model, monkeypatch, options, limits, conne
     assert received == [limits, connection_limits]
 
 
+def test_the_token_can_be_given_as_an_environment_variable(run, model, monkeypatch):
+    served = []
+    monkeypatch.setenv("THRESHER_TOKEN", "secret")
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: served.append(self.config.app))
+    assert run("serve", "--port", 0, "--model", f"m={model}").status == 0
+    client = TestClient(served[0], base_url="http://localhost")
+    assert client.get("/models").status_code == 401
+    headers = {"Authorization": "Bearer secret"}
+    assert client.get("/models", headers=headers).status_code == 200
+
+
+def test_an_empty_token_is_refused(run, model):
+    result = run("serve", "--port", 0, "--model", f"m={model}", "--token", "")
+    assert result.status == 1
+    assert result.error_line.startswith("--token must consist of ASCII letters")
+
+
+def test_a_token_makes_the_warning_unnecessary(run, model, monkeypatch):
+    monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
+    result = run("serve", "--host", "0.0.0.0", "--port", 0, "--model", f"m={model}", "--token", "x")
+    assert (result.status, result.err) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("host", "warned"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)]
 )

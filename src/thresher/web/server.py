@@ -39,7 +39,7 @@ def make_server(app: FastAPI, limits: ConnectionLimits | None = None) -> uvicorn
         timeout_keep_alive=IDLE_SECONDS,
     )
     for name in ("uvicorn.error", "asyncio"):
-        logging.getLogger(name).addFilter(RepetitionFilter())
+        logging.getLogger(name).addFilter(_REPETITIONS)
     return _Server(config)
 
 
@@ -86,3 +86,6 @@ class RepetitionFilter(logging.Filter):
         if dropped := self._dropped.pop(message, 0):
             record.msg = f"{record.msg} ({dropped:,} more like this before)"
         return True
+
+
+_REPETITIONS = RepetitionFilter()
