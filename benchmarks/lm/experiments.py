@@ -98,6 +98,8 @@ TWO_LANGUAGES = Experiment(
         "standard, untied": replace(_TWO, tied=False),
         "margin 1": _TWO.with_(margin="1"),
         "margin 1, no decay": _NO_DECAY.with_(margin="1"),
+        "matched": _TWO.with_(match_rare_tokens=True),
+        "matched, margin 4": _TWO.with_(match_rare_tokens=True, margin="4"),
         "norm 0.0625": _TWO.with_(margin="norm:0.0625"),
         "norm 0.0625, no decay": _NO_DECAY.with_(margin="norm:0.0625"),
         **_CANDIDATES,

@@ -63,7 +63,7 @@ def train_row(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
         "final": final,
         "best": _tests(model, corpus, settings, temperatures),
         "validation": {
-            name: _evaluated(model, ids, settings, temperatures[name]).metrics()
+            name: _as_json(_evaluated(model, ids, settings, temperatures[name]), corpus.counts)
             for name, ids in corpus.validation.items()
         },
         "roles": state.roles and {role: getattr(state.roles, role).tolist() for role in ROLES},

@@ -114,7 +114,7 @@ class TrainedLanguageModel:
             _check_statistics(statistics, architecture.vocabulary)
             weights = load_tensors(files[_WEIGHTS], _WEIGHTS, allow_empty=True)
             model = _build_model(architecture, weights, statistics["counts"])
-            sums = TokenSums(**without_prefix(_SUMS, statistics))
+            sums = _read_sums(without_prefix(_SUMS, statistics))
             roles = without_prefix(_ROLES, statistics)
             require(type(config["best_step"]) is int, "best_step", config["best_step"], "a number")
             require_number("temperature", config["temperature"], above=0, below=math.inf)
@@ -161,6 +161,11 @@ class TrainedLanguageModel:
                 "",
             ]
         )
+
+
+def _read_sums(saved: dict[str, Tensor]) -> TokenSums:
+    unknown = torch.full_like(saved["count"], math.nan)  # models saved before version 0.3
+    return TokenSums(**{"squared_loss": unknown} | saved)
 
 
 def _check_statistics(statistics: dict[str, Tensor], vocabulary: int) -> None:

@@ -11,6 +11,7 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm.reports import report
+from thresher.lm.reports.group_losses import group_losses
 from thresher.lm.reports.plots import _smooth, plot_token_frequencies
 from thresher.lm.tokens.characters import CharacterTokenizer
 from thresher.lm.training.fit import fit_language_model
@@ -55,7 +56,7 @@ def test_every_plot_of_the_report_is_written(models, tmp_path):
     files = report.write_report(models, tmp_path)
     assert sorted(files) == sorted(file.name for file in tmp_path.iterdir())
     plots = [name for name in files if name.endswith(".svg")]
-    assert len(plots) == 3
+    assert len(plots) == 4
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     for name in plots:
         assert f"({name})" in text
@@ -81,7 +82,7 @@ def test_the_loss_of_a_group_is_the_mean_over_its_tokens(models):
     trained = models["standard"]
     order = trained.counts.argsort(descending=True, stable=True)
     losses = trained.test.token_losses[order]
-    found = report.group_losses(trained, trained.test)
+    found = {each.name: each.loss.mean for each in group_losses(trained, trained.test)}
     assert list(found) == [f"ranks {i + 1}-{i + 10}" for i in range(0, 60, 10)]
     for i, value in enumerate(found.values()):
         assert value == pytest.approx(losses[10 * i : 10 * i + 10].nanmean().item())

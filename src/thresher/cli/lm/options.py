@@ -126,6 +126,15 @@ class LanguageModelTrainingOptions(OptionGroup):
             metavar="M",
         ),
     ] = None
+    match_rare_tokens: Annotated[
+        bool | None,
+        flag(
+            "Give tokens of rarely seen text, such as a small language, the embeddings of frequent "
+            "tokens with the same neighbours, which they then follow.",
+            "--match-rare-tokens",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None
     steps: Annotated[int | None, _training_number("Number of training steps; by default 2000.")] = (
         None
     )

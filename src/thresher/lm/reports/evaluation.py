@@ -20,6 +20,7 @@ class TokenSums:
     """Sums over the positions where each token was the target: all (vocabulary,), float64.
 
     count: positions   loss: −log p in nats   tempered: −log p at the evaluation's temperature
+    squared_loss: (−log p)²; NaN in models saved before version 0.3
     hits: 1 where the target was the most likely token
     reciprocal_rank: 1 / rank of the target; tied tokens share their mean rank
     """
@@ -29,6 +30,7 @@ class TokenSums:
     tempered: Tensor
     hits: Tensor
     reciprocal_rank: Tensor
+    squared_loss: Tensor
 
     @classmethod
     def zeros(cls, vocabulary: int, *, device: torch.device | str = "cpu") -> "TokenSums":
@@ -54,6 +56,7 @@ class TokenSums:
             (self.tempered, -tempered[:, 0]),
             (self.hits, log_p.argmax(1) == target),
             (self.reciprocal_rank, 1 / rank),
+            (self.squared_loss, target_log_p[:, 0].double().square()),
         ):
             sums.index_add_(0, target, values.double())
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from thresher.errors import requires_extra
+from thresher.lm.reports.comparison import comparable, loss_differences
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.tokens.counts import tokens_by_frequency
 from thresher.lm.trained_model import TrainedLanguageModel
@@ -22,7 +23,7 @@ _ROLE_LABELS = ("as input", "as target", "as another token of the softmax")
 _ROLE_COLOURS = ("#2166ac", "#1b7837", "#d95f0e")
 _MAX_TOKEN_LABELS = 80  # more tokens do not fit under an axis
 _RANK_LABEL = "frequency rank (1 = most frequent token)"
-_CURVES = ("ranks 1-10", "ranks 41-50")  # preferred groups, if the vocabulary has them
+_MAX_COLUMNS = 4  # of panels next to each other
 _STYLE: dict[Any, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -44,6 +45,7 @@ def draw_plots(models: Mapping[str, TrainedLanguageModel]) -> dict[str, bytes]:
             "token-distribution.svg": plot_token_frequencies(models),
             "gradient-roles.svg": plot_gradient_roles(models),
             "loss-curves.svg": plot_loss_curves(models),
+            "differences.svg": plot_differences(models),
         }
         return {name: _svg(figure) for name, figure in figures.items() if figure is not None}
 
@@ -75,11 +77,10 @@ def plot_gradient_roles(models: Mapping[str, TrainedLanguageModel]) -> "Figure |
     measured = {name: each for name, each in models.items() if each.roles is not None}
     if not measured:
         return None
-    figure, panels = _panels(len(measured), width=9.0, in_rows=True)
+    figure, panels = _panels(len(measured), width=9.0, columns=1)
     for axes, (name, trained) in zip(panels, measured.items(), strict=True):
         order = _by_frequency(trained)
-        norms = torch.stack([getattr(trained.roles, role)[order] for role in ROLES]).cpu()
-        fractions = _smooth(norms / norms.sum(0).clamp(min=1e-30))
+        fractions = _role_fractions(trained, order)
         ranks = torch.arange(1, len(order) + 1)
         axes.stackplot(ranks, fractions, labels=_ROLE_LABELS, colors=_ROLE_COLOURS, alpha=0.85)
         axes.set(title=name, ylim=(0, 1), xlim=(1, len(order)), ylabel="fraction of gradient norm")
@@ -96,36 +97,81 @@ def plot_gradient_roles(models: Mapping[str, TrainedLanguageModel]) -> "Figure |
 
 
 def plot_loss_curves(models: Mapping[str, TrainedLanguageModel]) -> "Figure | None":
-    """Plot the validation loss of frequent and of rare tokens during training."""
-    groups = _groups_to_plot(models)
+    """Plot the validation loss of each frequency group during training."""
+    groups = _common_groups(models)
     if not groups:
         return None
-    figure, panels = _panels(len(groups), width=4.5 * len(groups))
-    for axes, group in zip(panels, groups, strict=True):
+    columns = min(len(groups), _MAX_COLUMNS)
+    figure, panels = _panels(len(groups), width=3.2 * columns, columns=columns)
+    for axes, group in zip(panels, groups, strict=False):
         for name, trained in models.items():
             rows = [row for row in trained.log if group in row]
             if rows:
                 steps, losses = ([row[key] for row in rows] for key in ("step", group))
                 axes.plot(steps, losses, "o-", markersize=3, label=name)
-        axes.set(
-            title=f"Tokens of frequency {group}", xlabel="step", ylabel="validation loss (nats)"
-        )
+        axes.set(title=group, xlabel="step", ylabel="validation loss (nats)")
     panels[0].legend()
     return figure
 
 
-def _groups_to_plot(models: Mapping[str, TrainedLanguageModel]) -> list[str]:
-    """Return ranks 1-10 and 41-50, or else the first and last group that all models have."""
+def plot_differences(models: Mapping[str, TrainedLanguageModel]) -> "Figure | None":
+    """Plot the second of two models minus the first: loss by group, and gradients by role."""
+    if len(models) != 2:
+        return None
+    (first, one), (second, other) = models.items()
+    if not comparable(one, other):
+        return None
+    have_roles = one.roles is not None and other.roles is not None
+    figure, panels = _panels(1 + have_roles, width=9.0, columns=1)
+    differences = loss_differences(one, other)
+    means = [each.mean for each in differences.values()]
+    panels[0].bar(
+        list(differences),
+        means,
+        yerr=[each.half_width for each in differences.values()],
+        color=["#1b7837" if mean < 0 else "#b2182b" for mean in means],
+        capsize=3,
+    )
+    panels[0].axhline(0, color="black", linewidth=0.8)
+    panels[0].tick_params("x", rotation=30)
+    panels[0].set(
+        title=f"Test loss of {second} minus that of {first}, with 95 % intervals",
+        ylabel="nats (below 0: lower loss)",
+    )
+    if have_roles:
+        _plot_role_differences(panels[1], one, other)
+    return figure
+
+
+def _plot_role_differences(
+    axes: "Axes", one: TrainedLanguageModel, other: TrainedLanguageModel
+) -> None:
+    order = _by_frequency(one)
+    before, after = (_role_fractions(each, order) for each in (one, other))
+    ranks = torch.arange(1, len(order) + 1)
+    for change, label, colour in zip(after - before, _ROLE_LABELS, _ROLE_COLOURS, strict=True):
+        axes.plot(ranks, change, label=label, color=colour, linewidth=1.2)
+    axes.axhline(0, color="black", linewidth=0.8)
+    axes.set(title="Change of each role's fraction of the gradient", ylabel="difference")
+    axes.legend()
+    _label_tokens(axes, one)
+
+
+def _role_fractions(trained: TrainedLanguageModel, order: Tensor) -> Tensor:
+    """Return the fraction of each role in the gradient of each token: (roles, vocabulary)."""
+    norms = torch.stack([getattr(trained.roles, role)[order] for role in ROLES]).cpu()
+    return _smooth(norms / norms.sum(0).clamp(min=1e-30))
+
+
+def _common_groups(models: Mapping[str, TrainedLanguageModel]) -> list[str]:
+    """Return the frequency groups that the logs of all models have."""
     logs = [trained.log for trained in models.values() if trained.log]
-    common = [
+    return [
         name
         for name in (logs[0][-1] if logs else {})
         if name.startswith("ranks")
         and all(math.isfinite(log[-1].get(name, math.nan)) for log in logs)
     ]
-    if all(name in common for name in _CURVES):
-        return list(_CURVES)
-    return list(dict.fromkeys([common[0], common[-1]])) if common else []
 
 
 def _label_tokens(axes: "Axes", trained: TrainedLanguageModel) -> None:
@@ -163,13 +209,18 @@ def _by_frequency(trained: TrainedLanguageModel) -> Tensor:
 
 
 def _panels(
-    count: int, *, width: float, in_rows: bool = False
+    count: int, *, width: float, columns: int | None = None
 ) -> tuple["Figure", Sequence["Axes"]]:
+    """Return a figure with `count` panels, by default next to each other."""
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    shape = (count, 1) if in_rows else (1, count)
-    figure = Figure(figsize=(width, 3.2 * shape[0]), layout="constrained")
-    return figure, list(figure.subplots(*shape, squeeze=False).flat)
+    columns = columns or count
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width, 3.2 * rows), layout="constrained")
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in panels[count:]:
+        unused.remove()
+    return figure, panels[:count]
 
 
 def _svg(figure: "Figure") -> bytes:

@@ -10,9 +10,15 @@ from torch import Tensor
 
 from thresher.atomic_files import write_file
 from thresher.errors import InputError, os_errors_as_input_errors
+from thresher.lm.reports.comparison import (
+    comparable,
+    conclusion,
+    loss_differences,
+    same_up_to_seed,
+)
 from thresher.lm.reports.evaluation import Evaluation
-from thresher.lm.reports.frequency_groups import frequency_groups, group_means
 from thresher.lm.reports.gradient_roles import ROLES
+from thresher.lm.reports.group_losses import group_losses, mean_over_seeds
 from thresher.lm.tokens.counts import tokens_by_frequency
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.maths.information import entropy, renyi_efficiency
@@ -52,11 +58,16 @@ def report_text(models: Models, plots: Sequence[str]) -> str:
         "# Language models by token frequency",
         "Each model is evaluated on the test part of its text, with the weights of its best step "
         "on the validation part. Losses are in nats under the full softmax. The loss of a group "
-        "is the mean over its tokens, in which each token counts once. Ranks are by frequency in "
-        "the training part; rank 1 is the most frequent token. T is the temperature.",
+        "is the mean over its tokens, in which each token counts once; ± is the 95 % confidence "
+        "interval over the positions of the test text. Ranks are by frequency in the training "
+        "part; rank 1 is the most frequent token. T is the temperature.",
         markdown([{"": name} | metrics_row(each.test) for name, each in models.items()]),
         "## Loss by token frequency",
         markdown([{"": name} | group_row(each, each.test) for name, each in models.items()]),
+        "How often the tokens of each group occur in the test text:",
+        markdown([{"": name} | occurrence_row(each) for name, each in models.items()]),
+        *_seed_section(models),
+        *_comparison_section(models),
         "## Vocabulary",
         markdown([{"": name} | vocabulary_row(each) for name, each in models.items()]),
         f"The Rényi efficiency has the order {RENYI_ORDER}; it is 1 if all tokens are equally "
@@ -64,6 +75,46 @@ def report_text(models: Models, plots: Sequence[str]) -> str:
         *(f"![{_title(name)}]({name})" for name in plots),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+def _seed_section(models: Models) -> list[str]:
+    """Return a table of the means of models that differ in their seed only."""
+    left = dict(models)
+    rows: Table = []
+    while left:
+        name, first = next(iter(left.items()))
+        same = {other: each for other, each in left.items() if same_up_to_seed(first, each)}
+        left = {other: each for other, each in left.items() if other not in same}
+        if len(same) > 1:
+            losses = [
+                {"all": each.test.loss}
+                | {group.name: group.loss.mean for group in group_losses(each, each.test)}
+                for each in same.values()
+            ]
+            rows.append(
+                {"": f"{name} and {len(same) - 1} more", "seeds": str(len(same))}
+                | {key: str(mean_over_seeds([each[key] for each in losses])) for key in losses[0]}
+            )
+    if not rows:
+        return []
+    text = "Means of models that differ only in their seed; ± is the 95 % interval over seeds:"
+    return ["## Several seeds", text, markdown(rows)]
+
+
+def _comparison_section(models: Models) -> list[str]:
+    """Return the differences between two models in a table and in words."""
+    if len(models) != 2:
+        return []
+    (first, one), (second, other) = models.items()
+    if not comparable(one, other):
+        return []
+    differences = loss_differences(one, other)
+    row = {name: f"{each.mean:+.3f}±{each.half_width:.3f}" for name, each in differences.items()}
+    return [
+        f"## {second} compared with {first}",
+        conclusion(first, second, differences),
+        markdown([{"": "difference in loss"} | row]),
+    ]
 
 
 def metrics_row(evaluation: Evaluation) -> dict[str, str]:
@@ -81,17 +132,14 @@ def metrics_row(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
-def group_losses(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, float]:
-    """Return the loss of each frequency group by its name, NaN if none of its tokens occurred."""
-    groups = frequency_groups(trained.counts)
-    means = group_means(evaluation.token_losses, groups)
-    return {group.name: mean for group, mean in zip(groups, means, strict=True)}
-
-
 def group_row(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, str]:
     """Return the loss of each frequency group, formatted for a table."""
-    losses = group_losses(trained, evaluation)
-    return {name: "–" if math.isnan(loss) else f"{loss:.3f}" for name, loss in losses.items()}
+    return {each.name: str(each.loss) for each in group_losses(trained, evaluation)}
+
+
+def occurrence_row(trained: TrainedLanguageModel) -> dict[str, str]:
+    """Return how often the tokens of each group occur in the test text."""
+    return {each.name: f"{each.occurrences:,}" for each in group_losses(trained, trained.test)}
 
 
 def vocabulary_row(trained: TrainedLanguageModel) -> dict[str, str]:

@@ -60,13 +60,24 @@ class Task:
         parts: consecutive parts of `ids`; each window then lies within one of them
         """
         generator = step_generator(seed, step)
+        return self._batch(self._random_windows(ids, size, parts, generator), generator)
+
+    def training_windows(
+        self, ids: Tensor, *, size: int, seed: int, step: int, parts: Sequence[WeightedPart] = ()
+    ) -> Tensor:
+        """Return the ids of a training batch before they become inputs and targets."""
+        return self._random_windows(ids, size, parts, step_generator(seed, step))
+
+    def _random_windows(
+        self, ids: Tensor, size: int, parts: Sequence[WeightedPart], generator: Generator
+    ) -> Tensor:
         starts = (
             self._starts_in_parts(parts, size, generator)
             if parts
             else torch.randint(len(ids) - self.context, (size, 1), generator=generator)
         )
         positions = starts.to(ids.device, non_blocking=True) + self._offsets(ids.device)
-        return self._batch(ids[positions].long(), generator)
+        return ids[positions].long()
 
     def _starts_in_parts(
         self, parts: Sequence[WeightedPart], size: int, generator: Generator

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -23,10 +23,13 @@ from thresher.lm.training.batches import (
     step_generator,
     step_seed,
 )
+from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.optimizer import learning_rate
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
+from thresher.lm.training.token_matching import count_pairs, match_tokens
 
+_MATCHING_TOKENS = 8_000_000  # of training windows, on which tokens are matched
 _PROGRESS_EVERY = 10  # steps; reading the loss more often would make a GPU wait
 
 
@@ -49,11 +52,12 @@ def train(
     for text in data.texts():
         task.check_length(text)
     ids = data.train.to(state.model.device)
+    matched = _matched_rows(state, task, data, settings)
     groups = frequency_groups(data.counts)
     meter = _LossMeter(settings, task)
     with _separate_random_state(state.model.device):
         while state.step < settings.steps:
-            meter.add(_step(state, task, ids, data.parts, settings))
+            meter.add(_step(state, task, ids, data.parts, settings, matched))
             state.step += 1
             due = state.step % settings.evaluate_every == 0 or state.step == settings.steps
             if due or state.step % _PROGRESS_EVERY == 0:
@@ -71,6 +75,7 @@ def _step(
     ids: Tensor,
     parts: tuple[WeightedPart, ...],
     settings: LanguageModelSettings,
+    matched: MatchedRows | None,
 ) -> Tensor:
     """Run one training step and return its loss."""
     model, step = state.model.train(), state.step
@@ -98,8 +103,40 @@ def _step(
     if state.roles is not None and embedding is not None:
         state.roles.add(model, batch, embedding, hidden, losses)
     torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-    state.optimizer.step()
+    if matched is None:
+        state.optimizer.step()
+    else:
+        decay = settings.weight_decay if settings.decay_embeddings else 0.0
+        with matched.following(shrink=learning_rate(step, settings) * decay):
+            state.optimizer.step()
     return loss.detach()
+
+
+def _matched_rows(
+    state: TrainingState, task: Task, data: TrainingData, settings: LanguageModelSettings
+) -> MatchedRows | None:
+    """Match tokens on the windows of training; set their embeddings before the first step."""
+    if not settings.match_rare_tokens:
+        return None
+    windows = matching_windows(task, data.train, data.parts, settings)
+    matches = match_tokens(count_pairs(windows, task.vocabulary))
+    if matches is None:
+        return None
+    matched = MatchedRows(state.model, matches)
+    if state.step == 0:
+        matched.initialise(seed=settings.seed)
+    return matched
+
+
+def matching_windows(
+    task: Task, ids: Tensor, parts: tuple[WeightedPart, ...], settings: LanguageModelSettings
+) -> Iterator[Tensor]:
+    """Yield windows of the first training batches, on which tokens are matched."""
+    steps = min(settings.steps, -(-_MATCHING_TOKENS // (settings.batch * task.context)))
+    for step in range(steps):
+        yield task.training_windows(
+            ids, size=settings.batch, seed=settings.seed, step=step, parts=parts
+        )
 
 
 def _with_targets(batch: Batch, hidden: Tensor) -> tuple[Batch, Tensor]:

@@ -8,7 +8,7 @@ from torch import nn
 from thresher.lm.model import LanguageModel
 from thresher.lm.training.settings import LanguageModelSettings
 
-_BETAS = (0.9, 0.99)
+BETAS = (0.9, 0.99)
 
 
 def adamw(model: LanguageModel, settings: LanguageModelSettings) -> torch.optim.AdamW:
@@ -21,7 +21,7 @@ def adamw(model: LanguageModel, settings: LanguageModelSettings) -> torch.optim.
     return torch.optim.AdamW(
         [group for group in groups if group["params"]],
         lr=settings.learning_rate,
-        betas=_BETAS,
+        betas=BETAS,
         fused=model.device.type == "cuda",  # one kernel for all parameters
     )
 

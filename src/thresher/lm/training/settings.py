@@ -21,6 +21,8 @@ class LanguageModelSettings:
     clip: the maximum norm of all gradients together
     margin: a `Margin`, or a text or number for `Margin.parse`
     cosine: the weight of the cosine regularisation of the embeddings
+    match_rare_tokens: whether tokens of rarely seen text start at, and follow, the embeddings of
+        frequent tokens with the same neighbours (see `token_matching`)
     mask_share: the fraction of tokens that a masked model has to predict
     evaluate_every: steps between two evaluations on the validation text
     validation_tokens: about how many tokens of the validation text each evaluation uses
@@ -39,6 +41,7 @@ class LanguageModelSettings:
     margin: Margin = INFINITE_MARGIN
     label_smoothing: float = 0.0
     cosine: float = 0.0
+    match_rare_tokens: bool = False
     mask_share: float = 0.15
     evaluate_every: int = 250
     validation_tokens: int = 65_536

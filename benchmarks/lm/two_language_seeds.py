@@ -1,0 +1,152 @@
+"""Two languages at 98 % and 2 % with twenty seeds per row, all models trained at once on a GPU.
+
+python -m benchmarks.lm.two_language_seeds            about four minutes on an H200
+python -m benchmarks.lm.two_language_seeds --trial    a few tiny models on a CPU
+"""
+
+import argparse
+import json
+import time
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from benchmarks.data import ALL_RESULTS
+from benchmarks.lm.corpora import Corpus, corpus
+from benchmarks.lm.many_models import ManyModels, train_many
+from thresher.atomic_files import write_file
+from thresher.lm.model import Architecture
+from thresher.lm.training.settings import LanguageModelSettings
+from thresher.lm.transformer import Shape
+
+RESULTS = ALL_RESULTS / "lm-two-language-seeds.json"
+SEEDS = 20
+TEMPERATURES = tuple(0.6 * 1.05**power for power in range(25))  # 0.6 to 1.94
+ROWS: dict[str, dict[str, Any]] = {
+    "standard": {},
+    "margin 4": {"margin": "4"},
+    "matched": {"match_rare_tokens": True},
+    "matched, margin 4": {"match_rare_tokens": True, "margin": "4"},
+}
+
+
+def main() -> None:
+    """Train all rows and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
+    parser.add_argument("--trial", action="store_true", help="tiny models on a CPU")
+    parser.add_argument("--output", default=RESULTS, help="the file to write")
+    arguments = parser.parse_args()
+    trial = arguments.trial
+    shape = Shape(
+        width=16 if trial else 128, layers=2 if trial else 4, context=64, positions="learned"
+    )
+    options = {"batch": 12, "steps": 20 if trial else 8000}
+    seeds = range(2 if trial else SEEDS)
+    settings = [
+        LanguageModelSettings(**options, seed=seed, **row)  # type: ignore[arg-type]
+        for row in (ROWS[name] for name in arguments.rows)
+        for seed in seeds
+    ]
+    text = corpus("two-languages")
+    torch.backends.cuda.matmul.allow_tf32 = True
+    evaluations: list[dict[str, Any]] = []
+
+    def evaluate(step: int, models: ManyModels) -> None:
+        found = _evaluate(models, text.short(2000) if trial else text)
+        evaluations.append({"step": step, **found})
+        print(step, _summary(found, arguments.rows, len(seeds)), flush=True)
+
+    started = time.perf_counter()
+    train_many(
+        Architecture(text.vocabulary, shape),
+        text,
+        settings,
+        device="cpu" if trial else "cuda",
+        after_steps=evaluate,
+        report_every=options["steps"] // 2,
+    )
+    result = {
+        "rows": arguments.rows,
+        "seeds": len(seeds),
+        "seconds": time.perf_counter() - started,
+        "torch": torch.__version__,
+        "evaluations": evaluations,
+    }
+    if not trial:
+        write_file(arguments.output, (json.dumps(result) + "\n").encode())
+
+
+@torch.no_grad()
+def _evaluate(models: ManyModels, text: Corpus) -> dict[str, list[float]]:
+    """Return for each model the figures of both languages, and the fraction of aligned letters.
+
+    As in the published results, perplexity and accuracy are those of validation and test text
+    together; the temperature is the best one on the validation text.
+    """
+    found: dict[str, list[float]] = {}
+    for name in text.test:
+        validation, _ = _losses(models, text.validation[name])
+        test, hits = _losses(models, text.test[name])
+        best = validation.argmin(0)
+        losses = (validation + test).gather(0, best[None])[0]
+        count = len(text.validation[name]) + len(text.test[name])
+        validation_hits = _losses(models, text.validation[name])[1]
+        found[f"{name}_perplexity"] = (losses / count).exp().tolist()
+        found[f"{name}_test_perplexity"] = (
+            (test.gather(0, best[None])[0] / len(text.test[name])).exp().tolist()
+        )
+        found[f"{name}_accuracy"] = ((hits + validation_hits) / count).tolist()
+    found["aligned"] = _aligned(models.embeddings()).tolist()
+    return found
+
+
+def _losses(models: ManyModels, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """Return summed losses at all temperatures (temperatures, models) and correct predictions."""
+    context = models.skeleton.architecture.shape.context
+    embeddings = models.embeddings()
+    count = (len(ids) - 1) // context
+    inputs = ids[: count * context].view(count, context).to(embeddings.device)
+    targets = ids[1 : count * context + 1].view(count, context).to(embeddings.device)
+    losses = torch.zeros(len(TEMPERATURES), len(embeddings), device=embeddings.device)
+    hits = torch.zeros(len(embeddings), device=embeddings.device)
+    for part, target in zip(torch.split(inputs, 32), torch.split(targets, 32), strict=True):
+        logits = models.logits(part)
+        wanted = target.expand(len(embeddings), *target.shape)
+        hits += (logits.argmax(-1) == wanted).flatten(1).sum(1)
+        for number, temperature in enumerate(TEMPERATURES):
+            each = functional.cross_entropy(
+                (logits / temperature).flatten(0, 2), wanted.flatten(), reduction="none"
+            )
+            losses[number] += each.view(len(embeddings), -1).sum(1)
+    return losses * (len(ids) / (count * context)), hits * (len(ids) / (count * context))
+
+
+def _aligned(embeddings: Tensor) -> Tensor:
+    """Return the fraction of small letters whose nearest big letter is their own: (models,)."""
+    big, small = embeddings.chunk(2, 1)
+    big = functional.normalize(big - big.mean(1, keepdim=True), dim=-1)
+    small = functional.normalize(small - small.mean(1, keepdim=True), dim=-1)
+    nearest = (small @ big.transpose(1, 2)).argmax(-1)
+    own = torch.arange(big.shape[1], device=big.device)
+    return (nearest == own).float().mean(1)
+
+
+def _summary(found: dict[str, list[float]], rows: list[str], seeds: int) -> str:
+    lines = []
+    for number, row in enumerate(rows):
+        part = slice(number * seeds, (number + 1) * seeds)
+        small, big = (sorted(found[f"{name}_perplexity"][part]) for name in ("small", "big"))
+        aligned = sorted(found["aligned"][part])
+        lines.append(
+            f"{row:42} small {small[0]:6.2f} {small[seeds // 2]:6.2f} {small[-1]:6.2f}   below 7: "
+            f"{sum(each < 7 for each in small)}   big {big[0]:.2f} {big[seeds // 2]:.2f} "
+            f"{big[-1]:.2f}   aligned {aligned[0]:.2f} {aligned[seeds // 2]:.2f}"
+        )
+    return "\n" + "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
