@@ -298,3 +298,14 @@ def test_a_row_on_which_the_finder_fails_is_reported_and_skipped(run, records, f
     ]
     assert sum(each.endswith(": ZeroDivisionError: why") for each in problems) == 1
     assert [each["id"] for each in found_in(run.folder) if each["spans"] is None] == [-1, -2, 17]
+
+
+def test_a_page_is_one_block_whose_fields_are_columns(run, finder, tmp_path):
+    (tmp_path / "a.html").write_text(f"<title>T</title><nav>Menu</nav><p>{TEXT}")
+    (tmp_path / "b.eml").write_text(f"Subject: Letter\n\n{TEXT}\n")
+    blocks = run.start(plan_blocks(find_files([str(tmp_path / "*.*")])))
+    assert [run.process(finder, block).failed for block in blocks] == [None, None]
+    page, message = found_in(run.folder)
+    assert (page["title"], message["subject"]) == ("T", "Letter")
+    assert page["text"] == message["text"] == TEXT
+    assert len(page["spans"]) == len(finder.find(TEXT))

@@ -15,8 +15,8 @@ from thresher.gates.variants import DualModels
 from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
 from thresher.rationales.settings import RationaleSettings
 from thresher.text.choices import GoldFormat, TextFormat
-from thresher.text.corpus import _READERS as READERS
 from thresher.text.formats.annotation_tools import TOOLS
+from thresher.text.readers import _READERS as READERS
 
 LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
 RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
@@ -156,14 +156,14 @@ def test_settings_accept_each_choice_and_no_other(settings, name, choices):
     ("arguments", "message"),
     [
         ("fidn x", "Did you mean 'find'?"),
-        ("find", "Missing argument 'SOURCES'"),
+        ("fit -o y", "Missing argument 'SOURCES'"),
         ("find x --tresh 1", "--threshold"),
         ("find x --to htm", "'htm' is not one of 'terminal', 'jsonl', 'conll', 'iob2', 'html',"),
         ("find x --to htm", "did you mean html?"),
         ("find x --to labelstudio", "did you mean label-studio?"),
         (
             "find x --from txt",
-            "is not one of 'text', 'jsonl', 'csv', 'tsv', 'parquet', 'conll', 'label-studio'; did",
+            "is not one of 'text', 'jsonl', 'csv', 'tsv', 'parquet', 'conll', 'label-studio',",
         ),
         ("find x --threshold 1.5", "Invalid value for '--threshold': "),
         ("find x --threshold nan", "Invalid value for '--threshold': "),

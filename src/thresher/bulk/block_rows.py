@@ -5,15 +5,17 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from typing import IO, Any
 
-from thresher.bulk.blocks import Block
+from thresher.bulk.blocks import WHOLE_FORMATS, Block
 from thresher.bulk.filesystems import open_file
 from thresher.errors import InputError
 from thresher.text.annotations import Span
+from thresher.text.choices import TextFormat
 from thresher.text.document import with_fields
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
+from thresher.text.readers import Source, read_documents
 from thresher.text.records import jsonl_records, line_records, to_json_line
 
 SPANS = "spans"  # the column that is added
@@ -96,6 +98,8 @@ def read_rows(block: Block, *, text_field: str) -> Rows:
     """
     if block.format == "parquet":
         return _read_parquet(block, text_field)
+    if block.format in WHOLE_FORMATS:
+        return _read_file(block)
     return _read_jsonl(block, text_field) if block.format == "jsonl" else _read_lines(block)
 
 
@@ -114,6 +118,19 @@ def _read_parquet(block: Block, column: str) -> Rows:
         [f"{name} row {number}" for number in range(start + 1, end + 1)],
         f"column {column!r} is not a string",
     )
+
+
+def _read_file(block: Block) -> Rows:
+    """Read a page, message, PDF or DOCX file; its fields are columns."""
+    problems: list[str] = []
+    with open_file(block.source) as file:
+        content = gzip.GzipFile(fileobj=file) if block.source.endswith(".gz") else file
+        stream: Any = BufferedReader(content)
+        source = Source(stream, block.source, "text", None, problems.append)
+        documents = list(read_documents(source, TextFormat(block.format)))
+    columns = [each.about("text") | {"text": each.text} for each in documents]
+    texts: list[str | None] = [each.text for each in documents]
+    return Rows(columns, texts, [block.source] * len(documents), problems)
 
 
 def _read_jsonl(block: Block, text_field: str) -> Rows:

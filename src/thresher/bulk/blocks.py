@@ -13,7 +13,8 @@ from thresher.errors import InputError
 from thresher.text.parquet import open_parquet
 from thresher.text.sources import format_from_name
 
-FORMATS = ("text", "jsonl", "parquet")
+SPLIT_FORMATS = ("text", "jsonl", "parquet")
+WHOLE_FORMATS = ("html", "markdown", "email", "pdf", "docx")  # each file is one block
 MAX_BLOCK_BYTES = 2 << 20  # uncompressed
 MAX_BLOCK_ROWS = 20_000  # of Parquet
 
@@ -22,8 +23,8 @@ MAX_BLOCK_ROWS = 20_000  # of Parquet
 class Block:
     """Consecutive rows of a file that are read and processed together.
 
-    start, end: rows of a Parquet file, bytes of any other file; `end` is None for a compressed
-        file, which is always one block
+    start, end: rows of a Parquet file, bytes of any other file; `end` is None for a file that is
+        one block: compressed, or a page, message, PDF or DOCX file
     """
 
     number: int
@@ -54,14 +55,14 @@ def plan_blocks(sources: Iterable[str], *, format: str | None = None) -> list[Bl
 
 def _split(source: str, given_format: str | None) -> Iterator[tuple[str, int, int | None]]:
     file_format = given_format or format_from_name(source)
-    if file_format not in FORMATS:
+    if file_format not in SPLIT_FORMATS + WHOLE_FORMATS:
         raise InputError(
-            f"{source} has the format {file_format}; only {', '.join(FORMATS)} can be split "
+            f"{source} has the format {file_format}; only {', '.join(SPLIT_FORMATS)} can be split "
             "into blocks"
         )
     if file_format == "parquet":
         size, step = _parquet_rows(source)
-    elif source.endswith(".gz"):
+    elif source.endswith(".gz") or file_format in WHOLE_FORMATS:
         yield file_format, 0, None
         return
     else:

@@ -1,7 +1,9 @@
 """Options that several commands have in common."""
 
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,10 +20,12 @@ from thresher.errors import InputError, did_you_mean
 from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
 from thresher.text.document import Document
+from thresher.text.sources import STANDARD_INPUT, is_text_argument
 from thresher.work_folder import check_output_folder
 
 PRIOR_KNOWLEDGE = "Prior knowledge"
 TRAINING = "Training"
+ARGUMENT = "argument"  # the source of a text that is given on the command line
 _MAX_SEED = 2**32 - 1
 
 
@@ -43,17 +47,38 @@ Sources = Annotated[
         metavar="SOURCES",
     ),
 ]
+SourcesOrTexts = Annotated[
+    list[str] | None,
+    argument(
+        "Files, folders, patterns such as 'notes/*.txt', a text in quotation marks, or - for "
+        "standard input, which is also read if nothing is given.",
+        metavar="[SOURCES]",
+    ),
+]
 Format = Annotated[
     TextFormat | None,
     option(
-        "text, jsonl, csv, tsv, parquet, conll or label-studio; by default the file name decides, "
-        "and the content of a .tsv file.",
+        "text, html, markdown, email, mbox, pdf, docx, jsonl, csv, tsv, parquet, conll or "
+        "label-studio; by default the name and the content of a file decide.",
         "--from",
         metavar="FORMAT",
     ),
 ]
 Field = Annotated[
-    str, option("Field of a JSON record, or column of a table, with the text.", metavar="NAME")
+    str,
+    option(
+        "Field of a JSON record, or column of a table, with the text.",
+        "--field",
+        "--column",
+        metavar="NAME",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    option(
+        "Character encoding of text files; by default UTF-8, or what a web page states.",
+        metavar="NAME",
+    ),
 ]
 Model = Annotated[
     Path | None,
@@ -152,6 +177,7 @@ class TextOptions(OptionGroup):
     sources: Sources
     format_: Format = None
     field: Field = "text"
+    encoding: Encoding = None
 
     def read(self, problems: Problems) -> Iterator[Document]:
         """Read the texts one after another; parts that cannot be read go to `problems`."""
@@ -159,6 +185,7 @@ class TextOptions(OptionGroup):
             self.sources,
             format=self.format_,
             field=self.field,
+            encoding=self.encoding,
             on_problem=problems,
             on_skipped=print_note,
         )
@@ -173,6 +200,34 @@ def read_kinds(kinds: str | None) -> KindExamples | str | None:
         hint = did_you_mean(kinds, words) or f"; give a file, or one of {', '.join(words)}"
         raise InputError(f"there is no file of kinds {kinds}{hint}")
     return KindExamples.read(kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindTextOptions(TextOptions):
+    """Which texts to read; an argument can also be a text itself."""
+
+    sources: SourcesOrTexts = None  # type: ignore[assignment]
+
+    def files(self) -> list[str]:
+        """Return the arguments that are not texts; standard input without arguments."""
+        if not self.sources:
+            if sys.stdin is None or sys.stdin.isatty():
+                raise typer.BadParameter("Missing argument 'SOURCES': a file, a folder or a text.")
+            return [STANDARD_INPUT]
+        return [each for each in self.sources if not is_text_argument(each)]
+
+    def read(self, problems: Problems) -> Iterator[Document]:
+        """Read the given texts, then those of files; parts that cannot be read go to `problems`."""
+        given = [
+            Document(text, ARGUMENT, number)
+            for number, text in enumerate(self.sources or (), 1)
+            if is_text_argument(text)
+        ]
+        files = self.files()
+        return chain(given, replace(self, sources=files)._read_files(problems) if files else ())
+
+    def _read_files(self, problems: Problems) -> Iterator[Document]:
+        return super().read(problems)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,7 +28,7 @@ OutputFile = Annotated[
 
 def check_output_file(output: Path | None, sources: list[str]) -> None:
     """Raise `InputError` if the output file is one of the sources or cannot be written."""
-    paths = [Path(name).resolve() for name in find_sources(sources)]
+    paths = [Path(name).resolve() for name in find_sources(sources)] if sources else []
     if output is not None and output.resolve() in paths:
         raise InputError(f"{output} is one of the sources; choose another output file")
     if output is None or not output.parent.is_dir():

@@ -13,6 +13,12 @@ class TextFormat(StrEnum):
     PARQUET = "parquet"
     CONLL = "conll"
     LABEL_STUDIO = "label-studio"
+    HTML = "html"
+    MARKDOWN = "markdown"
+    EMAIL = "email"
+    MBOX = "mbox"
+    PDF = "pdf"
+    DOCX = "docx"
 
 
 class RecordFormat(StrEnum):

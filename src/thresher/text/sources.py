@@ -1,13 +1,13 @@
 """Find and open the files that a user names: files, folders, patterns, standard input, gzip."""
 
-import gzip
+import io
 import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import Any, cast
 
 from thresher.errors import (
     InputError,
@@ -16,16 +16,24 @@ from thresher.errors import (
     os_errors_as_input_errors,
 )
 from thresher.text.choices import RecordFormat, TextFormat
+from thresher.text.gzip_streams import MAGIC, BoundedGzipFile
 
 STANDARD_INPUT = "-"
+BUFFER_BYTES = 1 << 17  # also the sample from which formats are detected
 
 FORMAT_SUFFIXES = {
-    TextFormat.TEXT: (".txt", ".text", ".md", ".rst"),
+    TextFormat.TEXT: (".txt", ".text", ".rst"),
     TextFormat.JSONL: (".jsonl", ".ndjson"),
     TextFormat.PARQUET: (".parquet",),
     TextFormat.CSV: (".csv",),
     TextFormat.TSV: (".tsv",),
     TextFormat.CONLL: (".conll", ".iob", ".iob2", ".bio"),
+    TextFormat.HTML: (".html", ".htm", ".xhtml"),
+    TextFormat.MARKDOWN: (".md", ".markdown"),
+    TextFormat.EMAIL: (".eml",),
+    TextFormat.MBOX: (".mbox",),
+    TextFormat.PDF: (".pdf",),
+    TextFormat.DOCX: (".docx",),
 }
 _TEXT_FORMATS = {
     suffix: text_format for text_format, suffixes in FORMAT_SUFFIXES.items() for suffix in suffixes
@@ -39,12 +47,23 @@ _RECORD_FORMATS = {
 }
 
 
-def format_from_name(name: str) -> TextFormat:
-    """Return the format for a file name's suffix; plain text for an unknown suffix.
+def format_of_suffix(name: str) -> TextFormat | None:
+    """Return the format for a file name's suffix; None if there is none or it is unknown."""
+    return _TEXT_FORMATS.get(_suffix(Path(name)))
 
-    A file named .tsv may also be CoNLL: `detect_tsv_format` decides.
+
+def format_from_name(name: str) -> TextFormat:
+    """Return the format for a file name's suffix; plain text without a suffix.
+
+    `detect_format` also looks at the content.
     """
-    return _TEXT_FORMATS.get(_suffix(Path(name)), TextFormat.TEXT)
+    text_format = format_of_suffix(name)
+    if text_format is None and (suffix := _suffix(Path(name))):
+        raise InputError(
+            f"cannot tell the format of {name}: {suffix} is not a known suffix; choose one with "
+            "`format`, for example `format=text`"
+        )
+    return text_format or TextFormat.TEXT
 
 
 def record_format_from_name(name: str) -> RecordFormat:
@@ -107,6 +126,26 @@ def _matching_files(source: str, on_skipped: WarningHandler | None) -> list[str]
     return names
 
 
+def is_text_argument(argument: str) -> bool:
+    """Return True if an argument is a text itself, and not the name of a file that is missing.
+
+    A text has white space. A name can have some, too: it exists, or its folder does, or it begins
+    or ends like a path.
+    """
+    if not any(character.isspace() for character in argument.strip()):
+        return False
+    path = Path(argument)
+    looks_like_path = argument.startswith(("/", "./", "../", "~")) or (
+        _suffix(path) in (*_TEXT_FORMATS, *_RECORD_FORMATS)
+    )
+    try:
+        return not (
+            looks_like_path or path.exists() or (path.parent != Path() and path.parent.is_dir())
+        )
+    except (OSError, ValueError):  # too long for a name, or a NUL character
+        return True
+
+
 def _files_in(folder: Path, on_skipped: WarningHandler | None) -> list[str]:
     """Return all files of a known format below a folder, except hidden ones."""
     files = [
@@ -150,21 +189,37 @@ def _suffix(path: Path) -> str:
 
 
 @contextmanager
-def open_source(name: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file, decompressed if its name ends in .gz, or standard input for "-"."""
+def open_source(name: str | Path) -> Iterator[Any]:
+    """Open a file, or standard input for "-", as an `io.BufferedReader`; decompress gzip."""
     with os_errors_as_input_errors(f"cannot read {name}"):
         try:
             with _open(str(name)) as stream:
-                yield stream
+                # The first bytes stay in the buffer: a pipe cannot be read twice.
+                buffered = io.BufferedReader(stream, BUFFER_BYTES)
+                if str(name).endswith(".gz") or buffered.peek(len(MAGIC)).startswith(MAGIC):
+                    content = cast(io.RawIOBase, BoundedGzipFile(buffered, str(name)))
+                    buffered = io.BufferedReader(content, BUFFER_BYTES)
+                yield buffered
         except (EOFError, zlib.error) as error:  # damaged gzip
             raise InputError(f"cannot read {name}: {error}") from error
 
 
-def _open(name: str) -> AbstractContextManager[IO[bytes]]:
-    if name == STANDARD_INPUT:
-        if sys.stdin is None:  # the parent process closed it
-            raise InputError("cannot read standard input: it is closed")
-        return nullcontext(sys.stdin.buffer)
-    if name.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(name))
-    return Path(name).open("rb")
+def _open(name: str) -> AbstractContextManager[io.RawIOBase]:
+    if name != STANDARD_INPUT:
+        return Path(name).open("rb", buffering=0)
+    if sys.stdin is None:  # the parent process closed it
+        raise InputError("cannot read standard input: it is closed")
+    return _StandardInput(sys.stdin.buffer)
+
+
+class _StandardInput(io.RawIOBase):
+    """Standard input as a stream that can be closed without closing standard input."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return int(self._stream.readinto1(buffer))

@@ -96,12 +96,12 @@ def test_a_table_is_read_row_by_row_and_an_unclear_one_needs_the_flag_from(run, 
 
 def test_skipped_files_of_a_folder_are_a_note_that_keeps_the_status(run, tmp_path, model):
     (tmp_path / "a.txt").write_text("Magda left.", encoding="utf-8")
-    for name in ("b.pdf", "c.docx", "d.docx"):
+    for name in ("b.xls", "c.pptx", "d.pptx"):
         (tmp_path / name).write_bytes(b"PK")
     result = run("find", tmp_path, "--model", model)
     assert (result.status, len(records(result.out))) == (0, 1)
     assert result.error_line == (
-        f"note: skipped 3 files of no known format in {tmp_path}: 2 .docx, 1 .pdf"
+        f"note: skipped 3 files of no known format in {tmp_path}: 2 .pptx, 1 .xls"
     )
 
 
@@ -350,3 +350,28 @@ def test_conll_has_the_fields_as_comments_that_can_be_read_again(run, table, sma
     again = json.loads(run("find", conll, "--model", small).out)
     assert (again["id"], again["input_source"]) == ("7", "wire")
     assert "#" not in run("find", table, "--model", small, "--to", "iob2").out
+
+
+def test_a_text_can_be_an_argument_and_standard_input_needs_none(run, small):
+    found = records(run("find", "Magda went to Oslo.", "--model", small).out)
+    assert [(each["text"], each["source"]) for each in found] == [
+        ("Magda went to Oslo.", "argument")
+    ]
+    found = records(run("find", "--model", small, stdin="Magda went.\n").out)
+    assert [(each["text"], each["source"]) for each in found] == [("Magda went.\n", "-")]
+    assert run("find", "Magda", "--model", small).error_line == "no such file: Magda"
+
+
+def test_a_column_and_an_encoding_can_be_chosen(run, small, tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_bytes("id,body\n7,Renée left.\n".encode("latin-1"))
+    out = run("find", table, "--column", "body", "--encoding", "latin-1", "--model", small).out
+    assert [(each["id"], each["text"]) for each in records(out)] == [("7", "Renée left.")]
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_pages_are_read_and_their_text_is_part_of_the_output(run, small, tmp_path, workers):
+    page = tmp_path / "a.html"
+    page.write_text("<title>T</title><nav>Menu</nav><p>Magda &amp; Rosa left.")
+    (found,) = records(run("find", page, "--model", small, *workers).out)
+    assert (found["text"], found["title"]) == ("Magda & Rosa left.", "T")

@@ -16,7 +16,7 @@ from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_finder, open_finders
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import FinderOptions, Only, RunOptions, TextOptions, Workers
+from thresher.cli.options import FinderOptions, FindTextOptions, Only, RunOptions, Workers
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.entities.choices import KindsWord
@@ -86,7 +86,7 @@ EngineName = Annotated[
 
 @with_option_groups
 def find(
-    texts: TextOptions,
+    texts: FindTextOptions,
     finder: FinderOptions,
     run: RunOptions,
     to: To = None,
@@ -99,6 +99,9 @@ def find(
     """Find the entities of texts.
 
     thresher find notes.txt
+    thresher find "Marie Curie moved to Paris."
+    thresher find page.html report.pdf letters.mbox
+    thresher find table.csv --column body
     thresher find corpus/ --to jsonl -o found.jsonl --workers 4
     thresher find page.txt -o page.html
     thresher find table.csv -o entities.csv   (one row for each entity)
@@ -106,7 +109,7 @@ def find(
     thresher find notes.txt --kinds kinds.toml   (example names of your kinds)
     thresher find corpus/ --kinds auto           (kinds discovered in the texts)
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
-    cat notes.txt | thresher find - | head
+    cat notes.txt | thresher find | head
 
     Files of any size are processed piece by piece. Lines that cannot be read are
     reported with their number and skipped; the exit status is then 1.
@@ -126,7 +129,7 @@ def find(
             quiet=run.quiet,
         )
     path = None if output is None else Path(output)
-    check_output_file(path, texts.sources)
+    check_output_file(path, texts.files())
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
     if output_format == OutputFormat.PARQUET and path is None:
         raise InputError("Parquet is not written to standard output; name a file with `output`")

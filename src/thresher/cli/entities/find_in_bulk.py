@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems, print_note
-from thresher.cli.options import TextOptions
+from thresher.cli.options import FindTextOptions
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 from thresher.output_lock import lock_output
@@ -28,7 +28,7 @@ class Engine(StrEnum):
 
 
 def find_in_bulk(
-    texts: TextOptions,
+    texts: FindTextOptions,
     output: str | None,
     *,
     finder: FinderChoice,
@@ -43,19 +43,22 @@ def find_in_bulk(
         raise InputError("`engine` writes many files; give a folder for them as `output`")
     if to not in (None, *BULK_FORMATS):
         raise InputError(f"`engine` writes {' or '.join(BULK_FORMATS)}, got `to` {to}")
-    if STANDARD_INPUT in texts.sources:
+    sources = texts.files()
+    if STANDARD_INPUT in sources or not sources:
         raise InputError("`engine` reads files, not standard input")
+    if texts.encoding is not None:
+        raise InputError("`engine` reads UTF-8; it cannot be used with `encoding`")
     from thresher.bulk.blocks import plan_blocks  # noqa: PLC0415
     from thresher.bulk.filesystems import find_files, is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
 
     folder = output.rstrip("/") if is_remote(output) else str(Path(output).resolve())
     # Files that this command has written itself are not read.
-    files = find_files(texts.sources, on_skipped=print_note)
+    files = find_files(sources, on_skipped=print_note)
     names = [name for name in files if not name.startswith(f"{folder}/")]
     blocks = plan_blocks(names, format=texts.format_)
     if not blocks:
-        raise InputError(f"no text in {texts.sources[0]}")
+        raise InputError(f"no text in {sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
     run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form, only)
     with nullcontext() if is_remote(folder) else lock_output(Path(folder)):
