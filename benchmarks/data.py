@@ -16,6 +16,7 @@ ALL_RESULTS = ROOT / "benchmarks" / "results"
 PICTURES = ROOT / "docs" / "pictures"
 MODELS = ROOT / "benchmarks" / "models"
 DISTILLED = MODELS / "distilled"  # the model that becomes fast-english
+SMALL = MODELS / "small"  # the model that becomes small-english
 DATA = Path(os.environ.get("THRESHER_DATA", ROOT.parent / "shared" / "data"))
 
 TUNE = {

@@ -4,7 +4,8 @@
 
 Uses benchmarks/models/built-in-0 (made by `benchmarks.entities.train`), the figures that
 `benchmarks.entities` measured for it, and, if it exists, the distilled model
-benchmarks/models/distilled (made by `benchmarks.entities.distill`).
+benchmarks/models/distilled (made by `benchmarks.entities.distill`) and the small one
+benchmarks/models/small (made by `benchmarks.entities.distill_layers`).
 """
 
 import dataclasses
@@ -13,11 +14,11 @@ from pathlib import Path
 
 from torch import Tensor
 
-from benchmarks.data import ALL_RESULTS, DISTILLED, MODELS, ROOT, raw_english
+from benchmarks.data import ALL_RESULTS, DISTILLED, MODELS, ROOT, SMALL, raw_english
 from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
 from thresher.encoders.protocol import Int8Encoder
-from thresher.entities.built_in import FAST_ENGLISH
+from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
 from thresher.entities.priors.casing import has_letters, is_address
@@ -55,8 +56,9 @@ def main() -> None:
     model.write(FOLDER)
     (FOLDER / "README.md").write_text(model_card(model), encoding="utf-8")
     print(f"wrote {FOLDER.relative_to(ROOT)}")
-    if DISTILLED.exists():
-        write_fast_english()
+    for made, name in ((DISTILLED, FAST_ENGLISH), (SMALL, SMALL_ENGLISH)):
+        if made.exists():
+            write_student(made, name)
 
 
 def model_card(model: FinderModel) -> str:
@@ -95,12 +97,12 @@ def model_card(model: FinderModel) -> str:
     )
 
 
-def write_fast_english() -> None:
-    """Write the distilled model; its sources are those of its teacher."""
-    student = FinderModel.read(DISTILLED)
-    made = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
-    folder = FOLDER.with_name(FAST_ENGLISH)
-    dataclasses.replace(student, learned_from=made).write(folder)
+def write_student(made: Path, name: str) -> None:
+    """Write a distilled model; its sources are those of its teacher."""
+    student = FinderModel.read(made)
+    record = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    folder = FOLDER.with_name(name)
+    dataclasses.replace(student, learned_from=record).write(folder)
     print(f"wrote {folder.relative_to(ROOT)}")
 
 

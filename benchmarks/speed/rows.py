@@ -10,7 +10,7 @@ import torch
 from benchmarks.data import ALL_RESULTS, REPORT, Gold, read_gold
 from benchmarks.entities import peers
 from thresher.encoders.protocol import WordEncoder
-from thresher.entities.built_in import FAST_ENGLISH
+from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate, decode
@@ -93,6 +93,15 @@ def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: S
 
     turns = [(seconds(bare), seconds(finder.find_words)) for _ in range(10)]
     return round(min(alone for alone, _ in turns) / min(whole for _, whole in turns), 3)
+
+
+def small(sample: Sample) -> Row:
+    finder = EntityFinder.load(SMALL_ENGLISH, device="cpu")
+    whole = Sample(read_gold(REPORT))
+    return Row(
+        finder.find_words,
+        lambda: {"f1": sample.f1(finder.find_words), "f1_of_all": whole.f1(finder.find_words)},
+    )
 
 
 def distilled(sample: Sample) -> Row:
@@ -198,7 +207,14 @@ def tokenizer(sample: Sample) -> Row:
 
 
 def spacy(sample: Sample) -> Row:
-    nlp = peers.spacy_pipeline()
+    return _spacy_row(sample, peers.spacy_pipeline())
+
+
+def spacy_md(sample: Sample) -> Row:
+    return _spacy_row(sample, peers.spacy_pipeline(peers.SPACY_MD))
+
+
+def _spacy_row(sample: Sample, nlp: Any) -> Row:
     keep = {"tok2vec", "ner"}
     nlp.disable_pipes(*[name for name in nlp.pipe_names if name not in keep])
 
@@ -237,6 +253,7 @@ def _texts(sentences: Sentences) -> list[str]:
 ROWS: dict[str, Callable[[Sample], Row]] = {
     "default": default,
     "exact default": exact,
+    "small": small,
     "distilled": distilled,
     "bare encoder": encoder,
     "bare tokenizer": tokenizer,
@@ -248,3 +265,5 @@ ROWS: dict[str, Callable[[Sample], Row]] = {
     "YAKE": yake,
     "KeyBERT": keybert,
 }
+if peers.SPACY_MD.exists():
+    ROWS["spaCy md"] = spacy_md

@@ -151,3 +151,28 @@ def test_other_configurations_are_not_plain_bert(options):
     config = BertConfig(**SIZES).to_dict()
     assert is_plain_bert(config)
     assert not is_plain_bert(config | options)
+
+
+def test_layers_can_be_saved_and_replaced(model, batch):
+    ids, mask = batch
+    bert, inside = own(model), mask.bool()
+    again = bert.with_layers(bert.layer_weights())
+    embedded = bert.word_embeddings[ids]
+    expected = bert(embedded, mask, layers=bert.depth)[inside]
+    torch.testing.assert_close(again(embedded, mask, layers=bert.depth)[inside], expected)
+    assert again.word_embeddings.data_ptr() == bert.word_embeddings.data_ptr()
+
+
+def test_a_model_with_fewer_layers_equals_the_first_layers(model, batch):
+    ids, mask = batch
+    bert, inside = own(model), mask.bool()
+    first = {
+        name: value
+        for name, value in bert.layer_weights().items()
+        if name.startswith(("embeddings.", "encoder.layer.0."))
+    }
+    small = bert.with_layers(first)
+    assert small.depth == 1
+    embedded = bert.word_embeddings[ids]
+    expected = bert(embedded, mask, layers=1)[inside]
+    torch.testing.assert_close(small(embedded, mask, layers=1)[inside], expected)

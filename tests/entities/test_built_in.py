@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,13 @@ import torch
 
 from thresher import EntityFinder
 from thresher.encoders.int8_linear import int8_supported
-from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, NAMES, find_model_folder
+from thresher.entities.built_in import (
+    ENGLISH,
+    FAST_ENGLISH,
+    NAMES,
+    SMALL_ENGLISH,
+    find_model_folder,
+)
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 
@@ -62,3 +69,39 @@ def test_on_a_cpu_the_built_in_model_runs_in_int8_unless_exact():
     assert fast.find_words(sentences)[0][0].start == exact.find_words(sentences)[0][0].start == 1
     difference = np.abs(fast.gate_scores(sentences[:1]) - exact.gate_scores(sentences[:1]))
     assert 0 < difference.max() < 0.05
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_small_english_has_two_layers_and_scores_like_the_built_in_model(exact):
+    sentences = ["Later Marie Curie moved to Paris , it was said in the report .".split()]
+    small = EntityFinder.load(SMALL_ENGLISH, device="cpu", exact=exact)
+    built_in = EntityFinder.default(device="cpu", exact=exact)
+    assert (small.encoder.layer, built_in.encoder.layer) == (2, 3)
+    assert small.find_words(sentences)[0][0].start == 1
+    difference = np.abs(small.gate_scores(sentences) - built_in.gate_scores(sentences))
+    assert 0 < difference.max() < 0.25
+
+
+def test_layers_are_saved_with_the_model(tmp_path):
+    model = FinderModel.read(find_model_folder(SMALL_ENGLISH))
+    model.write(tmp_path / "again")
+    again = FinderModel.read(tmp_path / "again").layers
+    assert len(again) == 4 + 16 * model.layer  # embeddings, and the parameters of each layer
+    assert all(torch.equal(again[name], value) for name, value in model.layers.items())
+
+
+def test_layers_of_another_width_are_an_error(tmp_path):
+    model = FinderModel.read(find_model_folder(SMALL_ENGLISH))
+    narrow = {name: value[..., :100] for name, value in model.layers.items()}
+    replace(model, layers=narrow).write(tmp_path / "narrow")
+    with pytest.raises(InputError, match="has the shape"):
+        EntityFinder.load(tmp_path / "narrow", device="cpu")
+
+
+def test_layers_with_too_few_positions_are_an_error(tmp_path):
+    model = FinderModel.read(find_model_folder(SMALL_ENGLISH))
+    name = "embeddings.position_embeddings.weight"
+    few = {**model.layers, name: model.layers[name][:20]}
+    replace(model, layers=few).write(tmp_path / "few")
+    with pytest.raises(InputError, match="only 20 positions"):
+        EntityFinder.load(tmp_path / "few", device="cpu")

@@ -22,6 +22,7 @@ from thresher.validation import require_number
 Weights = Mapping[str, Tensor]  # with the names that `transformers` uses
 
 _QKV = ("query", "key", "value")
+_WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
 _OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
 
 
@@ -96,6 +97,36 @@ class Bert(nn.Module):
             BertLayer(with_prefix(own, f"encoder.layer.{number}."), heads=heads, epsilon=epsilon)
             for number in range(config["num_hidden_layers"])
         )
+
+    def with_layers(self, weights: Weights) -> "Bert":
+        """Return a model with the same word embeddings and other layers.
+
+        weights: of the layers, and of the embeddings of positions and token types, with the names
+            that `transformers` uses
+        """
+        first = self.layers[0]
+        assert isinstance(first, BertLayer)
+        numbers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
+        config = {
+            "num_attention_heads": first.heads,
+            "num_hidden_layers": len(numbers),
+            "layer_norm_eps": self.embeddings.norm.eps,
+        }
+        return Bert(config, {**weights, _WORD_EMBEDDINGS: self.word_embeddings.data})
+
+    def layer_weights(self) -> dict[str, Tensor]:
+        """Return the weights that `with_layers` needs to rebuild this model."""
+        named = {
+            "embeddings.position_embeddings.weight": self.embeddings.positions,
+            "embeddings.token_type_embeddings.weight": torch.zeros(1, self.width),
+            **_parameters("embeddings.LayerNorm", self.embeddings.norm),
+        }
+        for number, layer in enumerate(self.layers):
+            assert isinstance(layer, BertLayer)
+            named |= {
+                f"encoder.layer.{number}.{name}": value for name, value in layer.weights().items()
+            }
+        return {name: value.detach() for name, value in named.items()}
 
     @property
     def word_embeddings(self) -> Tensor:
@@ -186,6 +217,23 @@ class BertLayer(nn.Module):
         y: Tensor = self.feed_forward_out(_gelu(self.feed_forward_in(a)))
         return self.output_norm(y.add_(a))  # type: ignore[no-any-return]
 
+    def weights(self) -> dict[str, Tensor]:
+        """Return the weights with the names that `transformers` uses."""
+        named = {
+            f"attention.self.{name}.{parameter}": part
+            for parameter, value in self.qkv.named_parameters()
+            for name, part in zip(_QKV, value.chunk(len(_QKV)), strict=True)
+        }
+        for name, module in (
+            ("attention.output.dense", self.attention_output),
+            ("attention.output.LayerNorm", self.attention_norm),
+            ("intermediate.dense", self.feed_forward_in),
+            ("output.dense", self.feed_forward_out),
+            ("output.LayerNorm", self.output_norm),
+        ):
+            named |= _parameters(name, module)
+        return named
+
     def attention_weights(self, x: Tensor, attention_mask: Tensor) -> Tensor:
         """Return softmax(Q Kᵀ / √d): (windows, heads, tokens, tokens).
 
@@ -246,6 +294,10 @@ def _norm(weights: Weights, name: str, epsilon: float) -> nn.LayerNorm:
     norm = nn.LayerNorm(len(weight), eps=epsilon, device="meta")
     norm.weight, norm.bias = _frozen(weight), _frozen(weights[f"{name}.bias"])
     return norm
+
+
+def _parameters(name: str, module: nn.Module) -> dict[str, Tensor]:
+    return {f"{name}.{parameter}": value for parameter, value in module.named_parameters()}
 
 
 def _frozen(value: Tensor) -> nn.Parameter:

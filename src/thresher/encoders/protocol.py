@@ -201,6 +201,15 @@ def encoder_fingerprint(encoder: Encoder) -> str:
 
 
 @runtime_checkable
+class LayeredEncoder(Encoder, Protocol):
+    """An encoder whose layers can be replaced, for example by fewer that were distilled."""
+
+    def with_layers(self, weights: Mapping[str, Tensor]) -> Encoder:
+        """Return an encoder with the same word embeddings and other layers."""
+        ...
+
+
+@runtime_checkable
 class LowPrecision(Protocol):
     """An encoder that may compute in a lower precision than float32."""
 

@@ -12,13 +12,13 @@ from torch.nn import functional
 
 from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.attention import incoming_and_outgoing
-from thresher.encoders.bert import Bert
+from thresher.encoders.bert import Bert, Weights
 from thresher.encoders.common_words import whole_words
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_linear import Ranges
 from thresher.encoders.packing import encode_packed, encode_words_packed
 from thresher.encoders.padding import batch_of_words, encode_by_length
-from thresher.encoders.pretrained_files import read_pretrained
+from thresher.encoders.pretrained_files import PretrainedTransformer, read_pretrained
 from thresher.encoders.protocol import TokenBatch, gate_embeddings, word_vectors
 from thresher.encoders.subword_ids import SubwordTokenizer
 from thresher.errors import InputError
@@ -89,6 +89,11 @@ class SentenceBert:
         return self._device
 
     @property
+    def model(self) -> PretrainedTransformer:
+        """The transformer in float32."""
+        return self._model
+
+    @property
     def precision(self) -> str:
         """What `encode` computes in."""
         return "float32" if self._int8_model is None else "int8"
@@ -156,6 +161,22 @@ class SentenceBert:
         shared = copy.copy(self)
         if isinstance(self._model, Bert):
             shared._int8_model = Int8Bert(self._model, ranges, layers=self._layer)
+        return shared
+
+    def with_layers(self, weights: Weights) -> "SentenceBert":
+        """Return an encoder with the same word embeddings and other layers, for example fewer.
+
+        `encode` returns the hidden states of the last of them.
+
+        weights: as `Bert.layer_weights` returns them
+        """
+        if not isinstance(self._model, Bert):
+            raise InputError(f"the layers of {self._name} cannot be replaced: it is not BERT")
+        model = self._model.with_layers(weights).to(self._device).eval()
+        if model.max_positions < self._max_tokens:
+            raise InputError(f"the layers have only {model.max_positions} positions for tokens")
+        shared = copy.copy(self)
+        shared._model, shared._layer = model, model.depth
         return shared
 
     @property

@@ -1,13 +1,13 @@
 """The models that come with the package."""
 
-from importlib.resources import files
 from pathlib import Path
 
 from thresher.errors import InputError, did_you_mean
 
 ENGLISH = "english"
+SMALL_ENGLISH = "small-english"  # distilled from it; two smaller transformer layers
 FAST_ENGLISH = "fast-english"  # distilled from it; has no transformer
-NAMES = (ENGLISH, FAST_ENGLISH)
+NAMES = (ENGLISH, SMALL_ENGLISH, FAST_ENGLISH)
 
 
 def find_model_folder(model: str | Path) -> Path:
@@ -15,7 +15,7 @@ def find_model_folder(model: str | Path) -> Path:
     if Path(model).exists():
         return Path(model)
     if str(model) in NAMES:
-        return Path(str(files("thresher.entities") / str(model)))
+        return Path(__file__).parent / str(model)
     if hint := did_you_mean(str(model), NAMES):
         raise InputError(f"there is no model folder {model}{hint}")
     return Path(model)

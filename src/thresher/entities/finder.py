@@ -14,7 +14,7 @@ from thresher.deprecation import renamed_arguments, warn_renamed
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
-from thresher.encoders.protocol import Int8Encoder, LowPrecision
+from thresher.encoders.protocol import Int8Encoder, LayeredEncoder, LowPrecision
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.decoding import Candidate, decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
@@ -90,9 +90,11 @@ class EntityFinder(TextFinder, HubModel):
     def _load(cls, folder: Path, *, device: str | None, exact: bool) -> Self:
         model = FinderModel.read(folder)
         if model.static is None:
+            layer = None if model.layers else model.layer
             encoder: Encoder = load_encoder(
-                model.encoder, layer=model.layer, device=device, near=folder.parent
+                model.encoder, layer=layer, device=device, near=folder.parent
             )
+            encoder = _with_layers(encoder, model, folder)
         else:
             encoder = model.static.to(choose_device(device))
         model = model.checked_for(encoder)
@@ -412,6 +414,16 @@ class EntityFinder(TextFinder, HubModel):
 
 def _split(texts: Iterable[str]) -> IndexedSentences:
     return IndexedSentences.from_sentences(each.texts for text in texts for each in segment(text))
+
+
+def _with_layers(encoder: Encoder, model: FinderModel, folder: Path) -> Encoder:
+    """Return the encoder with the layers that are saved with the model, if there are any."""
+    if not model.layers:
+        return encoder
+    with config_errors_as_input_errors(folder):
+        if not isinstance(encoder, LayeredEncoder):
+            raise InputError(f"the layers of {model.encoder} cannot be replaced")
+        return encoder.with_layers(model.layers)
 
 
 def _input_ranges(encoder: Encoder, sentences: SplitText) -> dict[str, Tensor]:

@@ -29,12 +29,13 @@ from thresher.untrusted_files import split_lines
 from thresher.validation import require, require_choice, require_number
 
 _WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
+_LAYERS = "layers.safetensors"
 KIND = ModelKind(
     "entity finder",
     format=1,
     files=(_WEIGHTS, _WORDS),
     made_by="thresher fit",
-    optional=(*static_files.FILES, _RANGES, *kind_model.FILES),
+    optional=(*static_files.FILES, _RANGES, _LAYERS, *kind_model.FILES),
     max_weights=4 << 30,
 )
 
@@ -54,6 +55,7 @@ class FinderModel:
     static: the encoder, if it is saved with the model; otherwise it is loaded by its name
     ranges: the input ranges of the encoder's layers, if it may run in int8
     kinds: a sample of entities from which kinds are learned, and the kinds that the model has
+    layers: the weights of layers that replace those of the encoder, if the model was distilled
     """
 
     encoder: str
@@ -68,6 +70,7 @@ class FinderModel:
     static: StaticEncoder | None = None
     ranges: Mapping[str, Tensor] = field(default_factory=dict)
     kinds: KindModel | None = None
+    layers: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -121,6 +124,7 @@ class FinderModel:
             **(static_files.to_files(self.static) if self.static else {}),
             **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
             **(self.kinds.to_files() if self.kinds else {}),
+            **({_LAYERS: save(_in_half_precision(self.layers))} if self.layers else {}),
         }
         config = {
             "encoder": self.encoder,
@@ -162,6 +166,7 @@ class FinderModel:
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
                 ranges=_read_ranges(files[_RANGES]) if _RANGES in files else {},
                 kinds=KindModel.from_files(files) if kind_model.WEIGHTS in files else None,
+                layers=load_tensors(files[_LAYERS], _LAYERS) if _LAYERS in files else {},
             )
 
 
@@ -197,10 +202,14 @@ def _ordinary(words: bytes) -> frozenset[str]:
 def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, Tensor]:
     """Return the weights of all selectors; names after the first start with its index."""
     return {
-        f"{number}.{name}" if number else name: value.half().cpu().contiguous()
+        f"{number}.{name}" if number else name: value
         for number, each in enumerate(selectors)
-        for name, value in each.selector.state_dict().items()
+        for name, value in _in_half_precision(each.selector.state_dict()).items()
     }
+
+
+def _in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name: value.half().cpu().contiguous() for name, value in tensors.items()}
 
 
 def _read_selectors(

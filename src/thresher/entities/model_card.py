@@ -26,7 +26,7 @@ def card(model: "FinderModel") -> str:
             "",
             "This model finds entities in text. It was trained on raw text, without labels.",
             "",
-            *(_distilled_origin(model) if model.static else _trained_origin(model)),
+            *_origin(model),
             "- Weights of the signals besides the gates, in log-odds: capital "
             f"{weights.capital:+.2f}, lower case {weights.lower:+.2f}, repeated "
             f"{weights.repeated:+.2f}.",
@@ -66,11 +66,24 @@ def _amount(record: Mapping[str, Any]) -> str:
     return f"{record.get('words', 0):,} words in {record.get('sentences', 0):,} sentences"
 
 
+def _origin(model: "FinderModel") -> list[str]:
+    return _distilled_origin(model) if model.static or model.layers else _trained_origin(model)
+
+
 def _distilled_origin(model: "FinderModel") -> list[str]:
     teacher = model.learned_from.get("teacher", {})
+    if model.static:
+        encoder = (
+            "- Encoder: token vectors and a convolution over words, saved in this folder; its "
+            "input is case-folded. There is no transformer."
+        )
+    else:
+        encoder = (
+            f"- Encoder: the word embeddings of `{model.encoder}` and {model.layer} layers of a "
+            "transformer that are saved in this folder; its input is case-folded."
+        )
     return [
-        "- Encoder: token vectors and a convolution over words, saved in this folder; its input is "
-        "case-folded. There is no transformer.",
+        encoder,
         f"- Distilled from a finder with the encoder `{teacher.get('encoder')}`, layer "
         f"{teacher.get('layer')}, on {_amount(model.learned_from)} of raw text.",
     ]

@@ -1,0 +1,211 @@
+"""Train the small English model: two transformer layers that imitate the built-in model.
+
+    python -m benchmarks.entities.distill_layers                    ten minutes of a GPU
+    python -m benchmarks.entities.distill_layers --init FOLDER      continue with a student
+
+The student starts with the first and the last of the teacher's three layers, each with the most
+important half of its inner units. Its loss is the error of the hidden states of all tokens and of
+the vectors of all words, relative to their variance, and the divergence of the gates. Words are
+replaced at random by words of other sentences, so that no sentence is seen twice; the teacher reads
+the same words, so no label is needed. Writes benchmarks/models/small.
+"""
+
+import argparse
+import math
+import time
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from benchmarks.data import SMALL, raw_english
+from thresher.encoders.bert import Bert, BertLayer, with_prefix
+from thresher.encoders.loading import choose_device, load_encoder
+from thresher.encoders.protocol import TokenBatch, word_vectors
+from thresher.encoders.sentence_bert import SentenceBert
+from thresher.entities.built_in import ENGLISH, find_model_folder
+from thresher.entities.model import FinderModel
+from thresher.entities.model_card import CREDITS
+from thresher.gates.batching import batches_by_length
+from thresher.gates.objective import agreement
+from thresher.gates.selector import Selector
+
+KEPT_LAYERS, INNER_UNITS = (0, 2), 768
+RATE, WARM_UP, GATE_WEIGHT = 6e-4, 300, 2.0
+_WORDS_PER_BATCH, _MAX_WORDS = 10_000, 120
+_SAMPLE = 50  # one sentence in 50 measures the importance of units and the input ranges
+
+
+@dataclass(frozen=True)
+class Finder:
+    """The parts of a teacher or student that are compared."""
+
+    bert: Bert
+    selector: Selector
+    layers: int
+
+    def encode(self, batch: TokenBatch, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the hidden states of all tokens and the vectors of all words."""
+        hidden = self.bert(self.bert.word_embeddings[ids], batch.mask, layers=self.layers)
+        return hidden[batch.mask.bool()], word_vectors(hidden, batch)
+
+
+def inner_units(teacher: Finder, number: int, batches: Sequence[TokenBatch]) -> Tensor:
+    """Return the units between the two linear layers that change the output most."""
+    layer = teacher.bert.layers[number]
+    assert isinstance(layer, BertLayer)
+    variance = torch.zeros(layer.feed_forward_in.out_features)
+
+    def add(_: object, inputs: tuple[Tensor, ...]) -> None:
+        variance.add_(inputs[0].flatten(0, -2).var(0).cpu())
+
+    hook = layer.feed_forward_out.register_forward_pre_hook(add)
+    with torch.no_grad():
+        for batch in batches:
+            teacher.encode(batch, batch.ids)
+    hook.remove()
+    importance = variance.sqrt() * layer.feed_forward_out.weight.norm(dim=0).cpu()
+    units: Tensor = importance.topk(INNER_UNITS).indices.sort().values
+    return units
+
+
+def initial_layers(teacher: Finder, batches: Sequence[TokenBatch]) -> dict[str, Tensor]:
+    """Return the weights of the kept layers, each with its most important inner units."""
+    weights = teacher.bert.layer_weights()
+    kept = {name: value for name, value in weights.items() if name.startswith("embeddings.")}
+    for new, old in enumerate(KEPT_LAYERS):
+        units = inner_units(teacher, old, batches).to(kept["embeddings.LayerNorm.bias"].device)
+        prefix = f"encoder.layer.{old}."
+        for name, value in with_prefix(weights, prefix).items():
+            kept[f"encoder.layer.{new}.{name}"] = _of_units(name, value, units).clone()
+    return kept
+
+
+def _of_units(name: str, value: Tensor, units: Tensor) -> Tensor:
+    """Return a weight of a layer without the inner units that are not kept."""
+    if name.startswith("intermediate."):
+        return value[units]
+    return value[:, units] if name == "output.dense.weight" else value
+
+
+def losses(teacher: Finder, student: Finder, batch: TokenBatch, ids: Tensor) -> tuple[Tensor, ...]:
+    """Return the relative errors of hidden states and word vectors, and the gates' divergence."""
+    with torch.no_grad():
+        hidden, vectors = teacher.encode(batch, ids)
+        open_gates = teacher.selector(vectors).prob_open()
+    own_hidden, own_vectors = student.encode(batch, ids)
+    error = functional.mse_loss(own_hidden, hidden) / hidden.var(0).mean()
+    word_error = functional.mse_loss(own_vectors, vectors) / vectors.var(0).mean()
+    entropy = functional.binary_cross_entropy(open_gates, open_gates)
+    return error + word_error, agreement(student.selector(own_vectors), open_gates) - entropy
+
+
+def replaced(batch: TokenBatch, all_ids: Tensor) -> Tensor:
+    """Return the ids with up to half of the tokens of most sentences replaced by other tokens."""
+    rows, device = len(batch.ids), batch.ids.device
+    rate = torch.rand(rows, 1, device=device).square() / 2
+    rate *= torch.rand(rows, 1, device=device) < 0.6
+    change = (torch.rand(batch.ids.shape, device=device) < rate) & (batch.word >= 0)
+    others = all_ids[torch.randint(len(all_ids), batch.ids.shape, device=device)]
+    return torch.where(change, others, batch.ids)
+
+
+def train(teacher: Finder, student: Finder, batches: list[TokenBatch], seconds: float) -> None:
+    """Train the student's layers and selector for some time."""
+    bert = student.bert
+    trained = [
+        *bert.layers.parameters(),
+        bert.embeddings.positions,
+        *bert.embeddings.norm.parameters(),
+        *student.selector.parameters(),
+    ]
+    for parameter in trained:
+        parameter.requires_grad_(True)
+    optimizer = torch.optim.AdamW(trained, lr=RATE, betas=(0.9, 0.98))
+    all_ids = torch.cat([batch.ids[batch.word >= 0] for batch in batches])
+    for step, (batch, done) in enumerate(_random_batches(batches, seconds)):
+        rate = RATE * min(1, step / WARM_UP) * (1 + math.cos(math.pi * done)) / 2
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        error, divergence = losses(teacher, student, batch, replaced(batch, all_ids))
+        optimizer.zero_grad(set_to_none=True)
+        (error + GATE_WEIGHT * divergence).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimizer.step()
+        if step % 500 == 0:
+            print(f"step {step}: error {error.item():.4f}, gates {divergence.item():.5f}")
+    for parameter in trained:
+        parameter.requires_grad_(False)
+
+
+def _random_batches(
+    batches: list[TokenBatch], seconds: float
+) -> Iterator[tuple[TokenBatch, float]]:
+    """Yield batches in random order, each with the fraction of the time that has passed."""
+    generator = np.random.default_rng(0)
+    started = time.monotonic()
+    while (done := (time.monotonic() - started) / seconds) < 1:
+        yield batches[generator.integers(len(batches))], done
+
+
+def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> FinderModel:
+    """Return the student as a model: other layers and another selector, else as its teacher."""
+    sentences = [words for words in raw_english() if words]
+    layers = {name: value.half() for name, value in student.bert.layer_weights().items()}
+    own = replace(model.selectors[model.entity], selector=student.selector.cpu().eval())
+    made = {
+        "sentences": len(sentences),
+        "words": sum(map(len, sentences)),
+        **{name: model.learned_from[name] for name in CREDITS if name in model.learned_from},
+        "teacher": {"encoder": model.encoder, "layer": model.layer, **model.learned_from},
+    }
+    return replace(
+        model,
+        layer=student.layers,
+        layers=layers,
+        ranges=encoder.with_layers(layers).input_ranges(sentences[::_SAMPLE]),
+        selectors=(own,),
+        entity=0,
+        learned_from=made,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--sentences", type=int, help="use only the first ones")
+    parser.add_argument("--init", type=Path, help="a small model to continue with")
+    parser.add_argument("--device")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_float32_matmul_precision("high")
+    device = choose_device(options.device)
+    model = FinderModel.read(find_model_folder(ENGLISH))
+    encoder = load_encoder(model.encoder, layer=model.layer, device=device)
+    assert isinstance(encoder, SentenceBert)
+    sentences = [words for words in raw_english() if 1 <= len(words) <= _MAX_WORDS]
+    sentences = sentences[: options.sentences]
+    batches = [
+        encoder.batch([sentences[i] for i in indices])
+        for indices in batches_by_length(sentences, words_per_batch=_WORDS_PER_BATCH)
+    ]
+    assert isinstance(encoder.model, Bert)
+    teacher = Finder(encoder.model, model.selector.to(device).eval(), model.layer)
+    start = FinderModel.read(options.init) if options.init else model
+    layers = start.layers or initial_layers(teacher, batches[:: max(1, len(batches) // 8)])
+    bert = teacher.bert.with_layers(layers).to(device)
+    student = Finder(bert, deepcopy(start.selector).to(device), bert.depth)
+    train(teacher, student, batches, options.seconds)
+    cpu_encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
+    assert isinstance(cpu_encoder, SentenceBert)
+    small_model(model, student, cpu_encoder).write(SMALL)
+    print(f"wrote {SMALL}")
+
+
+if __name__ == "__main__":
+    main()
