@@ -10,6 +10,7 @@ from thresher.errors import InputError
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.user_rules import UserRules
     from thresher.entities.kinds.examples import KindExamples
 
 
@@ -22,6 +23,7 @@ class FinderChoice:
     selector: the number of a selector, from 1; None for the one that finds entities
     exact: compute in float32 on a CPU that could use int8
     kinds: example names of kinds; "none" for entities without kinds; None for those of the model
+    rules: names and patterns that are always or never reported
     """
 
     folder: Path | None = None
@@ -29,6 +31,7 @@ class FinderChoice:
     selector: int | None = None
     exact: bool = False
     kinds: "KindExamples | str | None" = None
+    rules: "UserRules | None" = None
 
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
@@ -49,6 +52,8 @@ class FinderChoice:
             finder = thresher.EntityFinder.load(self.folder, device=self.device, exact=self.exact)
         if self.selector is not None:
             finder = finder.with_selector(self.selector)
-        if self.kinds is None:
-            return finder
-        return finder.with_kinds(None if self.kinds == KindsWord.NONE else self.kinds)
+        if self.kinds is not None:
+            finder = finder.with_kinds(None if self.kinds == KindsWord.NONE else self.kinds)
+        if self.rules is not None:
+            finder.rules = self.rules
+        return finder

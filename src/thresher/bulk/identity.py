@@ -26,7 +26,9 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
     The config of a model has the digests of the model's files. The built-in model is identified by
     the version of this package.
     """
-    use = {"selector": choice.selector, "exact": choice.exact}
+    use: dict[str, Any] = {"selector": choice.selector, "exact": choice.exact}
+    if choice.rules is not None:
+        use["rules"] = {"always": choice.rules.always, "never": choice.rules.never}
     if choice.folder is None:
         return {"model": f"built-in, {thresher.__version__}"} | use
     folder = find_model_folder(choice.folder)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,9 @@ from thresher.text.choices import TextFormat
 from thresher.text.document import Document
 from thresher.text.sources import STANDARD_INPUT, is_text_argument
 from thresher.work_folder import check_output_folder
+
+if TYPE_CHECKING:
+    from thresher.entities.finding.user_rules import UserRules
 
 PRIOR_KNOWLEDGE = "Prior knowledge"
 TRAINING = "Training"
@@ -116,6 +119,17 @@ Kinds = Annotated[
         "texts; none, for entities without kinds. By default the kinds of the model.",
         metavar="FILE",
     ),
+]
+Always = Annotated[
+    Path | None,
+    option(
+        "A file with names and /patterns/ that are always entities, one in each line.",
+        metavar="FILE",
+    ),
+]
+Never = Annotated[
+    Path | None,
+    option("A file with names and /patterns/ that are never entities.", metavar="FILE"),
 ]
 Device = Annotated[
     str | None, option("cpu, cuda, cuda:1 …; by default a GPU if there is one.", metavar="NAME")
@@ -230,6 +244,17 @@ class FindTextOptions(TextOptions):
         return super().read(problems)
 
 
+def read_user_rules(always: Path | None, never: Path | None) -> "UserRules | None":
+    """Read the files of --always and --never; None if neither is given."""
+    if always is None and never is None:
+        return None
+    from thresher.entities.finding.user_rules import UserRules, read_rules  # noqa: PLC0415
+
+    return UserRules(
+        () if always is None else read_rules(always), () if never is None else read_rules(never)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class FinderOptions(OptionGroup):
     """Which finder to load, and how to use it."""
@@ -238,10 +263,19 @@ class FinderOptions(OptionGroup):
     threshold: Threshold = None
     exact: Exact = False
     kinds: Kinds = None
+    always: Always = None
+    never: Never = None
 
     def choice(self, device: str | None, selector: int | None = None) -> FinderChoice:
         """Return the choice of a finder, which can be loaded here or in other processes."""
-        return FinderChoice(self.model, device, selector, self.exact, read_kinds(self.kinds))
+        return FinderChoice(
+            self.model,
+            device,
+            selector,
+            self.exact,
+            read_kinds(self.kinds),
+            read_user_rules(self.always, self.never),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import os
 import socket
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from thresher.bulk.finder_choice import FinderChoice
@@ -11,7 +12,7 @@ from thresher.cli.errors import print_error
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import number_option, option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
-from thresher.cli.options import Device, Exact, Quiet
+from thresher.cli.options import Always, Device, Exact, Never, Quiet, read_user_rules
 from thresher.cli.output import print_line
 from thresher.errors import InputError, requires_extra
 
@@ -111,6 +112,8 @@ def serve(
     body_timeout: BodyTimeout = None,
     device: Device = None,
     exact: Exact = False,
+    always: Always = None,
+    never: Never = None,
     quiet: Quiet = False,
 ) -> None:
     """Start a web page that marks entities in pasted text, and an API for programs.
@@ -133,9 +136,9 @@ def serve(
         from thresher.web.server import make_server  # noqa: PLC0415
 
     with _listen(host, port) as listener:
-        finders = _load(
-            model or [parse_named_model(BUILT_IN)], device=device, exact=exact, quiet=quiet
-        )
+        rules = read_user_rules(always, never)
+        choice = FinderChoice(device=device, exact=exact, rules=rules)
+        finders = _load(model or [parse_named_model(BUILT_IN)], choice, quiet=quiet)
         app = web.create_app(
             ServedModels(finders),
             max_bytes=most_bytes or web.MAX_BYTES,
@@ -157,7 +160,7 @@ def serve(
 
 
 def _load(
-    models: list[NamedModel], *, device: str | None, exact: bool, quiet: bool
+    models: list[NamedModel], choice: FinderChoice, *, quiet: bool
 ) -> "dict[str, EntityFinder]":
     names = [model.name for model in models]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -165,8 +168,7 @@ def _load(
             f"two models have the name {min(twice)}; give each its own name, as name=folder"
         )
     return {
-        name: load_finder(FinderChoice(folder, device, exact=exact), quiet=quiet)
-        for name, folder in models
+        name: load_finder(replace(choice, folder=folder), quiet=quiet) for name, folder in models
     }
 
 

@@ -234,7 +234,9 @@ class EntityFinder(TextFinder, HubModel):
 
     def with_selector(self, number: int) -> "EntityFinder":
         """Return a finder that uses another selector of the same model, counted from 1."""
-        return EntityFinder(self.encoder, self.model.with_selector(number))
+        finder = EntityFinder(self.encoder, self.model.with_selector(number))
+        finder.rules = self.rules
+        return finder
 
     def with_kinds(
         self,
@@ -267,7 +269,9 @@ class EntityFinder(TextFinder, HubModel):
         return self._with(KindModel(sample, learn_kinds(examples, sample, self.encoder), gates))
 
     def _with(self, kinds: KindModel) -> "EntityFinder":
-        return EntityFinder(self.encoder, replace(self.model, kinds=kinds))
+        finder = EntityFinder(self.encoder, replace(self.model, kinds=kinds))
+        finder.rules = self.rules
+        return finder
 
     def _fit_gates(self, sentences: SplitText, examples: KindExamples, seed: int) -> "KindGates":
         from thresher.entities.training.kinds import fit_gates  # noqa: PLC0415

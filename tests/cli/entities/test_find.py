@@ -375,3 +375,15 @@ def test_pages_are_read_and_their_text_is_part_of_the_output(run, small, tmp_pat
     page.write_text("<title>T</title><nav>Menu</nav><p>Magda &amp; Rosa left.")
     (found,) = records(run("find", page, "--model", small, *workers).out)
     assert (found["text"], found["title"]) == ("Magda & Rosa left.", "T")
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_names_of_a_file_are_always_or_never_reported(run, small, tmp_path, workers):
+    always, never = tmp_path / "always.txt", tmp_path / "never.txt"
+    always.write_text("the forge\n")
+    never.write_text("/O.*/\n")
+    options = ["--always", always, "--never", never, "--model", small, "--threshold", 0, *workers]
+    (found,) = records(run("find", "Magda left the forge in Oslo.", *options).out)
+    names = [span["text"] for span in found["spans"]]
+    assert "the forge" in names
+    assert "Oslo" not in names

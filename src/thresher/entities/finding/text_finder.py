@@ -2,12 +2,16 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
+from pathlib import Path
+from typing import Self
 
 from thresher.deprecation import warn_renamed
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
+from thresher.entities.finding.user_rules import UserRules, read_rules
 from thresher.errors import InputError
 from thresher.gates.batching import group_by_words
 from thresher.text.annotations import Span
@@ -21,7 +25,12 @@ SplitText = Sequence[Sequence[str]]
 
 
 class TextFinder(ABC):
-    """Finds spans in texts; a subclass scores words and gives the threshold."""
+    """Finds spans in texts; a subclass scores words and gives the threshold.
+
+    rules: names and patterns that are always or never reported; see `with_rules`
+    """
+
+    rules: UserRules | None = None
 
     @property
     @abstractmethod
@@ -39,6 +48,23 @@ class TextFinder(ABC):
     def kinds(self) -> tuple[str, ...]:
         """The kinds that spans can have; empty if the finder knows none."""
         return ()
+
+    def with_rules(
+        self,
+        *,
+        always: Iterable[str] | str | Path = (),
+        never: Iterable[str] | str | Path = (),
+    ) -> Self:
+        """Return a finder that always or never reports some names and patterns.
+
+        always, never: names, and patterns such as "/[A-Z]{2}-\\d+/"; or the path of a file with one
+            of them in each line
+
+        >>> finder.with_rules(always=["the Forge"], never=["Monday", "/[0-9]+/"])
+        """
+        finder = copy(self)
+        finder.rules = UserRules(_rules(always), _rules(never))
+        return finder
 
     def find(
         self,
@@ -87,12 +113,14 @@ class TextFinder(ABC):
         for group in group_by_words(segmented, _count_words, _WORDS_PER_GROUP):
             scored = iter(self._score([[each.texts for each in split] for _, split in group]))
             for text, split in group:
-                yield ScoredText(text, split, list(islice(scored, len(split))))
+                found = ScoredText(text, split, list(islice(scored, len(split))))
+                yield found if self.rules is None else self.rules.apply(found)
 
     def score_sentences(self, sentences: SplitText) -> list[ScoredSentence]:
         """Return the scored sentences of one text that is already split into words."""
         _check_split(sentences)
-        return self._score([sentences])
+        scored = self._score([sentences])
+        return scored if self.rules is None else self.rules.apply_to_words(scored)
 
     def score_long_text(self, sentences: Iterable[Sequence[str]]) -> Iterator[ScoredSentence]:
         """Yield the scored sentences of a split text of any length.
@@ -122,6 +150,10 @@ class TextFinder(ABC):
         if not 0 <= threshold <= 1:
             raise InputError(f"`threshold` must be between 0 and 1, got {threshold}")
         return threshold
+
+
+def _rules(given: Iterable[str] | str | Path) -> tuple[str, ...]:
+    return read_rules(given) if isinstance(given, str | Path) else tuple(given)
 
 
 def refuse_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
