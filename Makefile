@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 
-.PHONY: help demo test lint types pictures models english kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve mistakes results clean
+.PHONY: help demo test lint types pictures models english kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-kernel      the margin loss from hidden states (GPU)"
 	@echo "make bench-speed       speed and memory of find, fit and lm train"
 	@echo "make bench-serve       the server: one request, 50 clients, a full queue, hostile clients"
+	@echo "make bench-faults      kills, full disks, fuzzed texts, hostile model folders (half an hour)"
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
 	@echo "make english           build the built-in English model again"
@@ -123,6 +124,9 @@ bench-speed: $(BENCH) $(SPACY_MD)
 
 bench-serve: $(BENCH)
 	@$(BIN)/python -m benchmarks.serve
+
+bench-faults: $(BENCH)
+	@$(BIN)/python -m benchmarks.faults
 
 mistakes: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.mistakes

@@ -9,6 +9,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from thresher.encoders.int8_linear import int8_supported
 from thresher.entities import finder as finder_module
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding import text_finder
@@ -175,3 +176,16 @@ def test_a_text_that_is_not_a_string_is_an_error(english, text):
 def test_half_a_surrogate_pair_does_not_prevent_finding(english):
     text = "Half \ud800 a pair met Angela Merkel in Berlin."
     assert "Angela Merkel" in found(english, text)
+
+
+@pytest.mark.parametrize("name", ["fast-english", "english"])
+def test_scores_do_not_depend_on_the_other_sentences_of_a_batch(name, minilm):
+    """Bit by bit: with float32 encoders this holds only up to rounding."""
+    if name == "english" and not int8_supported():
+        pytest.skip("the CPU does not support int8")
+    finder = EntityFinder.load(name, device="cpu")
+    words = "Marie Curie moved to Paris with the old professor and his U.S. letters .".split()
+    sentences = [words[i % 7 : i % 7 + 1 + i % 11] for i in range(60)]
+    together = finder.gate_scores(sentences)
+    alone = np.concatenate([finder.gate_scores([each]) for each in sentences])
+    assert np.array_equal(alone, together)

@@ -69,6 +69,25 @@ def test_the_command_finds_the_same_and_reports_the_bad_row(records, small, tmp_
     assert main([*command, "--device", "cpu", "--quiet"]) == 0  # there is nothing left to do
 
 
+def test_one_process_several_workers_and_ray_print_the_same_scores(records, small, tmp_path):
+    """Each of them makes other batches of texts, whose lengths vary."""
+    names = ("Magda", "Rosa", "Oslo", "the", "letter", "from", "child", "unknown")
+    texts = [" ".join(names[(i * j) % 8] for j in range(i % 29)) + "." for i in range(1500)]
+    lines = [json.dumps({"id": i, "text": text}) for i, text in enumerate(texts)]
+    records.write_text("\n".join(lines), encoding="utf-8")
+    command = ["find", str(records), "--model", str(small), "--device", "cpu", "--threshold", "0"]
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    assert main([*command, "-o", str(one)]) == 0
+    assert main([*command, "-o", str(two), "--workers", "2"]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert main([*command, "-o", str(tmp_path / "ray"), "--engine", "ray", "--workers", "2"]) == 0
+    printed = [json.loads(line)["spans"] for line in one.read_text(encoding="utf-8").splitlines()]
+    assert sum(map(len, printed)) > 1500
+    assert [json.dumps(row["spans"]) for row in rows_in(tmp_path / "ray")] == [
+        json.dumps(spans) for spans in printed
+    ]
+
+
 def test_output_inside_the_source_folder_is_not_read_again(records, small, tmp_path, monkeypatch):
     records.write_text('{"text": "A letter to Oslo."}', encoding="utf-8")
     monkeypatch.setattr(engine, "find_in_blocks", process_in_order)

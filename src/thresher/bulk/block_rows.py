@@ -4,7 +4,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from io import BufferedReader, BytesIO
 from typing import IO, Any
 
@@ -14,6 +14,7 @@ from thresher.errors import InputError
 from thresher.text.annotations import Span
 from thresher.text.choices import TextFormat
 from thresher.text.document import with_fields
+from thresher.text.formats.jsonl import span_object
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
 from thresher.text.readers import Source, read_documents
 from thresher.text.records import jsonl_records, line_records, to_json_line
@@ -84,11 +85,7 @@ def _table(records: list[dict[str, Any]]) -> Any:
 
 
 def _to_json(spans: list[Span] | None) -> list[dict[str, Any]] | None:
-    if spans is None:
-        return None
-    return [
-        {name: value for name, value in asdict(span).items() if value is not None} for span in spans
-    ]
+    return None if spans is None else list(map(span_object, spans))
 
 
 def read_rows(block: Block, *, text_field: str) -> Rows:

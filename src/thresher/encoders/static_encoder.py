@@ -7,6 +7,7 @@ Positions outside the sentence are filled with one trained vector, the edge.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from tokenizers import Tokenizer
@@ -18,6 +19,7 @@ from thresher.encoders.common_words import whole_words
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
 from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.maths.row_blocks import in_row_blocks
 
 NAME = "static"
 LAYERS, REACH = 2, 2
@@ -118,8 +120,13 @@ class StaticEncoder(nn.Module):
         x = functional.dropout(words, self.dropout, training=self.training)
         for mixing, norm in zip(self.mixing, self.norms, strict=True):
             around = torch.cat([x, self.edge[None]])[index].flatten(1)
-            x = norm(x + functional.gelu(mixing(around)))
+            x = in_row_blocks(partial(_layer, mixing, norm), x, around)
         return x
+
+
+def _layer(mixing: nn.Module, norm: nn.Module, x: Tensor, around: Tensor) -> Tensor:
+    mixed: Tensor = norm(x + functional.gelu(mixing(around)))
+    return mixed
 
 
 def neighbours(sentence: Tensor, *, reach: int) -> Tensor:

@@ -52,7 +52,9 @@ class WordScorer:
             parts = [self._static_gates.gate_scores(group) for group in groups]
             return np.concatenate([np.zeros(0, np.float32), *parts])
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
-        opened = [self.gates(group).prob_open() for group in groups]
+        with torch.inference_mode():
+            encoded = (self.model.features.encode(self.encoder, group) for group in groups)
+            opened = [self._selector.prob_open(each) for each in encoded]
         return self._max_per_word(groups, opened)
 
     def encode(self, sentences: SplitText) -> EncodedWords:
@@ -63,7 +65,7 @@ class WordScorer:
         with torch.inference_mode():
             for group in groups:
                 encoded = self.model.features.encode(self.encoder, group)
-                opened.append(self._selector(encoded).prob_open())
+                opened.append(self._selector.prob_open(encoded))
                 vectors.append(encoded[:, : self.encoder.width])
                 if self._kind_gates is not None:
                     kinds.append(self._kind_gates.scores(vectors[-1]))

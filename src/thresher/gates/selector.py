@@ -13,6 +13,7 @@ from thresher.gates.choices import GateForm
 from thresher.gates.seeding import seeded
 from thresher.maths.gate_forms import check_rate, gate, reachable_rates
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.maths.row_blocks import in_row_blocks
 from thresher.validation import require
 
 # The range of (a, b). Thresholded and continuous gates have unimodal densities, a, b ≥ 1; a
@@ -23,8 +24,7 @@ PARAMETER_RANGES: dict[str, tuple[float, float]] = {
     GateForm.STRETCHED: (0.1, 10.0),
 }
 
-_WORDS_PER_CPU_CACHE = 512
-_ROWS_PER_PART = 65_536  # a multiple of the above, so that parts do not change the result
+_ROWS_PER_PART = 65_536
 
 
 class Selector(nn.Module):
@@ -45,18 +45,14 @@ class Selector(nn.Module):
 
     def forward(self, vectors: Tensor) -> KumaraswamyGate:
         """Return the gate of each word."""
-        if vectors.device.type == "cpu" and not torch.is_grad_enabled():
-            outer = torch.cat(
-                [self._outer(part) for part in torch.split(vectors, _WORDS_PER_CPU_CACHE)]
-            )
-        else:
-            outer = self._outer(vectors)
+        outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
         a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, validate_args=False)
 
-    def _outer(self, vectors: Tensor) -> Tensor:
-        outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
-        return outer
+    def prob_open(self, vectors: Tensor) -> Tensor:
+        """Return P(open) of each word, which does not depend on the other words: (words,)."""
+        opened = in_row_blocks(lambda rows: self(rows).prob_open()[:, None], vectors)
+        return opened[:, 0]
 
     def shifted(self, shift: float) -> "Selector":
         """Return a copy with all gates more open (shift > 0) or less: ±shift before softplus."""
@@ -84,7 +80,7 @@ def open_probabilities(
         for low in range(0, len(vectors), _ROWS_PER_PART):
             part = vectors[low : low + _ROWS_PER_PART]
             rows = part if isinstance(part, Tensor) else torch.from_numpy(np.array(part))
-            parts.append(selector(to_device(rows, device).float()).prob_open().cpu())
+            parts.append(selector.prob_open(to_device(rows, device).float()).cpu())
     return torch.cat(parts)
 
 

@@ -19,7 +19,9 @@ from thresher.gates.choices import GateForm
 Floats = NDArray[np.float32]
 Weights = Mapping[str, NDArray[Any]]  # with the names of the modules' parameters
 
-_ROWS_PER_CACHE = 512  # rows computed at a time, which fit into the cache of a CPU
+# Rows computed at a time, which fit into the cache of a CPU. All products have this many rows, so
+# that they are rounded alike, and the score of a word is the same in any batch.
+_ROWS_PER_BLOCK = 128
 _EPSILON = 1e-5  # of layer normalization, as in torch
 
 
@@ -71,7 +73,8 @@ class StaticGates:
         lengths = np.fromiter(map(len, sentences), np.int64, count=len(sentences))
         word_row, edge_row = _row_numbers(lengths, self._reach)
         vectors, empty = self._token_means(words)
-        x = np.empty((len(word_row) + len(edge_row), vectors.shape[1]), np.float32)
+        rows = len(word_row) + len(edge_row)
+        x = np.zeros((rows + _padding(rows - 2 * self._reach), vectors.shape[1]), np.float32)
         x[word_row] = vectors
         for layer in self._layers:
             x[edge_row] = self._edge
@@ -82,11 +85,13 @@ class StaticGates:
 
     def prob_open(self, vectors: Floats) -> Floats:
         """Return P(open) of words from their vectors: (words,)."""
+        words = len(vectors)
+        vectors = np.pad(vectors, ((0, _padding(words)), (0, 0)))
         parts = [
-            self._prob_open(vectors[low : low + _ROWS_PER_CACHE])
-            for low in range(0, len(vectors), _ROWS_PER_CACHE)
+            self._prob_open(vectors[low : low + _ROWS_PER_BLOCK])
+            for low in range(0, len(vectors), _ROWS_PER_BLOCK)
         ]
-        return np.concatenate([np.zeros(0, np.float32), *parts])
+        return np.concatenate([np.zeros(0, np.float32), *parts])[:words]
 
     def _token_means(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the mean token vector of each word, (words, width), and which have no tokens."""
@@ -147,12 +152,12 @@ class _MixingLayer:
     def __call__(self, x: Floats) -> Floats:
         """Return the vectors after this layer; those of edge rows are undefined.
 
-        x: (rows, width), with edge rows around each sentence
+        x: (rows, width), with edge rows around each sentence; rows − 2 · reach are whole blocks
         """
         out = np.empty_like(x)
         reach, width = self.reach, x.shape[1]
-        for low in range(reach, len(x) - reach, _ROWS_PER_CACHE):
-            high = min(low + _ROWS_PER_CACHE, len(x) - reach)
+        for low in range(reach, len(x) - reach, _ROWS_PER_BLOCK):
+            high = low + _ROWS_PER_BLOCK
             products = x[low - reach : high + reach] @ self.weight
             mixed = products[: high - low, :width] + self.bias
             for k in range(1, 2 * reach + 1):
@@ -172,6 +177,11 @@ def _row_numbers(
     is_edge = np.ones(len(words) + reach * (len(lengths) + 1), np.bool_)
     is_edge[words] = False
     return words, np.flatnonzero(is_edge)
+
+
+def _padding(rows: int) -> int:
+    """Return how many rows are missing in the last block."""
+    return -rows % _ROWS_PER_BLOCK
 
 
 def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:

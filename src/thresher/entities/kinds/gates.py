@@ -54,7 +54,7 @@ class KindGates:
     def scores(self, vectors: Tensor) -> Tensor:
         """Return P(open) of every word for every kind: (words, kinds).   vectors: (words, width)"""
         with torch.inference_mode():
-            return torch.stack([each(vectors).prob_open() for each in self.selectors], dim=1)
+            return torch.stack([each.prob_open(vectors) for each in self.selectors], dim=1)
 
     def to(self, device: torch.device) -> "KindGates":
         """Return the gates on another device."""

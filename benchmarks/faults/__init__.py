@@ -1,0 +1,1 @@
+"""Kill, starve and mislead the commands, and check that nothing is lost."""
