@@ -306,3 +306,10 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"cannot write .*model: No space left on device"):
         check_can_write(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_checking_an_output_removes_what_a_killed_check_has_left(tmp_path):
+    (tmp_path / ".out.tmp-a1b2c3_d").mkdir()
+    (tmp_path / ".out.tmp-a1b2c3_d" / "trial").write_bytes(b"1")
+    check_can_write(tmp_path / "out")
+    assert not list(tmp_path.iterdir())

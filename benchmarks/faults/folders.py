@@ -244,7 +244,7 @@ def _file_change(name: str, draw: random.Random) -> tuple[str, Change]:
     seed = draw.random()
 
     def damage(path: Path) -> None:
-        content = bytearray(path.read_bytes())
+        content = bytearray(path.read_bytes() or b"x")
         noise = random.Random(seed)
         for _ in range(8):
             content[noise.randrange(len(content))] = noise.randrange(256)

@@ -27,6 +27,7 @@ except ImportError:  # Windows; leftovers of killed processes stay there
     fcntl = None  # type: ignore[assignment]
 
 _TEMPORARY, _REPLACED = "tmp", "old"  # being written; a folder that is being replaced
+_RANDOM = "[a-z0-9_]{8}"  # what `tempfile` adds to a name
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 _TRIAL_BYTES = 1 << 20  # about the size of a small model
@@ -86,6 +87,7 @@ def check_can_write(path: Path) -> None:
     with os_errors_as_input_errors(f"cannot write {path}"):
         target = path.resolve()
         parent = next(each for each in target.parents if each.exists())
+        _remove_leftovers(parent / target.name, _TEMPORARY)
         with _new_locked_folder(parent / target.name) as folder:
             trial = folder.joinpath(*target.parent.relative_to(parent).parts, "trial")
             trial.parent.mkdir(parents=True, exist_ok=True)
@@ -153,6 +155,11 @@ def _replace_in_two_steps(new: Path, path: Path) -> None:
         raise
 
 
+def is_temporary(name: str) -> bool:
+    """Return True if the last part of a path is a temporary name of this module."""
+    return re.fullmatch(rf"\..+\.{_TEMPORARY}-{_RANDOM}", name.rpartition("/")[2]) is not None
+
+
 def _prefix(path: Path, purpose: str) -> str:
     return f".{path.name}.{purpose}-"
 
@@ -204,7 +211,7 @@ def _remove_leftovers(path: Path, purpose: str) -> None:
     """Remove what killed processes left beside a target: unlocked temporary names of this user."""
     if fcntl is None:
         return
-    pattern = re.compile(re.escape(_prefix(path, purpose)) + r"[a-z0-9_]{8}")
+    pattern = re.compile(re.escape(_prefix(path, purpose)) + _RANDOM)
     with contextlib.suppress(OSError):
         for each in list(path.parent.iterdir()):
             if pattern.fullmatch(each.name):

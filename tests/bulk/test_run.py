@@ -105,6 +105,14 @@ def test_a_stopped_run_resumes_without_losing_or_duplicating_rows(
     assert json.loads(read_file(f"{run.folder}/manifest.json")) == manifest
 
 
+def test_a_run_that_was_killed_while_it_wrote_its_plan_can_be_started_again(run, records, tmp_path):
+    blocks = plan_blocks([records])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".plan.json.tmp-a1b2c3_d").write_bytes(b"{")
+    assert run.start(blocks) == blocks
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["plan.json"]
+
+
 def test_a_run_with_other_content_under_the_same_names_is_rejected(run, records, small, tmp_path):
     """Input of the same size, and an encoder whose weights have changed."""
     encoder, model = tmp_path / "encoder", tmp_path / "model"

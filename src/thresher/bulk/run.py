@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thresher.atomic_files import is_temporary
 from thresher.bulk.block_rows import Rows, SpansOfRows, read_rows
 from thresher.bulk.blocks import Block
 from thresher.bulk.filesystems import list_files, read_file, write_file
@@ -77,7 +78,7 @@ class BulkRun:
         plan = self._plan(blocks)
         existing = read_file(f"{self.folder}/plan.json")
         if existing is None:
-            if list_files(self.folder):
+            if not all(map(is_temporary, list_files(self.folder))):
                 raise InputError(f"{self.folder} is not empty; choose another folder")
             write_file(f"{self.folder}/plan.json", plan)
         elif existing != plan:

@@ -21,7 +21,7 @@ Weights = Mapping[str, NDArray[Any]]  # with the names of the modules' parameter
 
 # Rows computed at a time, which fit into the cache of a CPU. All products have this many rows, so
 # that they are rounded alike, and the score of a word is the same in any batch.
-_ROWS_PER_BLOCK = 128
+_ROWS_PER_BLOCK = 256
 _EPSILON = 1e-5  # of layer normalization, as in torch
 
 

@@ -90,7 +90,6 @@ def test_empty_folders_are_noticed(tmp_path):
     [
         [Span(0, 5, "Marie", 0.5), Span(4, 7, "e l", 0.5)],
         [Span(0, 5, "MARIE", 0.5)],
-        [Span(0, 5, "Marie", 1.5)],
     ],
 )
 def test_wrong_spans_are_noticed(spans):

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from thresher.atomic_files import check_can_write
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.options import FindTextOptions
@@ -69,9 +70,12 @@ def _process(
     run: "BulkRun", blocks: "Sequence[Block]", *, workers: int | None, output: str, quiet: bool
 ) -> None:
     """Process the blocks that are not done, and write the manifest if none failed."""
+    from thresher.bulk.filesystems import is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.integrations.ray import find_in_blocks  # noqa: PLC0415
 
     problems = Problems()
+    if not is_remote(run.folder):
+        check_can_write(Path(run.folder))
     todo = run.start(blocks)
     failed = 0
     if todo:
