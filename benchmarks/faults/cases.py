@@ -45,6 +45,11 @@ class Case:
     old: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether the command starts further processes, which takes seconds."""
+        return self.name in ("find --workers", "find --engine ray")
+
 
 CASES = (
     Case(

@@ -156,6 +156,7 @@ class _MixingLayer:
         """
         out = np.empty_like(x)
         reach, width = self.reach, x.shape[1]
+        out[len(x) - reach :] = 0.0  # padding after the last block; the first rows are an edge
         for low in range(reach, len(x) - reach, _ROWS_PER_BLOCK):
             high = low + _ROWS_PER_BLOCK
             products = x[low - reach : high + reach] @ self.weight
