@@ -12,7 +12,7 @@ from thresher.entities.finding.decoding import Candidate
 from thresher.entities.kinds.clustering import k_means
 from thresher.entities.kinds.discovery import group_names
 from thresher.entities.kinds.entity_sample import EntitySample, span_bounds
-from thresher.entities.kinds.span_vectors import Vectors, context_vectors
+from thresher.entities.kinds.span_vectors import Vectors, span_vectors
 from thresher.gates.word_vectors import encode_words
 
 _SENTENCES = 256
@@ -66,7 +66,7 @@ def _span_vectors(
         group, own = sentences[low : low + _SENTENCES], spans[low : low + _SENTENCES]
         if any(own):
             vectors = encode_words(finder.encoder, group).numpy()
-            parts.append(context_vectors(vectors, *span_bounds(group, own)))
+            parts.append(span_vectors(vectors, *span_bounds(group, own)))
     return np.concatenate(parts)
 
 
@@ -80,7 +80,7 @@ def _last_layer(
             with torch.inference_mode():
                 batch = encoder.batch(group)
                 vectors = word_vectors(encoder.encode_gated(batch), batch).numpy()
-            parts.append(context_vectors(vectors, *span_bounds(group, own)))
+            parts.append(span_vectors(vectors, *span_bounds(group, own)))
     return np.concatenate(parts)
 
 

@@ -56,8 +56,9 @@ def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
         if name in typed
     )
     return (
-        "## Kinds\n\n`make bench-kinds`; typed exact span F1, cased / lower-cased; the mean of "
-        "three seeds, and in brackets the distance from the smallest to the largest of them. The "
+        "## Kinds\n\n`make bench-kinds`; typed exact span F1, cased / lower-cased; where "
+        "gates were trained, the mean of three seeds, and in brackets the distance from the "
+        "smallest to the largest of them. The "
         "example names are of common knowledge and were written before the sets were looked at; "
         "settings were chosen on the tune splits. For BC5CDR and CrossNER, kind gates were trained "
         "on the words of the tune split.\n\n"
@@ -75,8 +76,8 @@ def _ours(typed: dict[str, Any], name: str, figure: str = "typed") -> str:
     for case in ("cased", "lower"):
         by_seed = zip(*(typed[each] for each in names), strict=True)
         values = [sum(run[case][figure] for run in runs) / len(runs) for runs in by_seed]
-        spread = max(values) - min(values)
-        cells.append(f"{_short(sum(values) / len(values))} [{_short(spread)}]")
+        spread = f" [{_short(max(values) - min(values))}]" if len(values) > 1 else ""
+        cells.append(f"{_short(sum(values) / len(values))}{spread}")
     return " / ".join(cells)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.padding import batch_of_words, encode_by_length
-from thresher.encoders.protocol import TokenBatch, gate_embeddings, word_vectors
+from thresher.encoders.protocol import TokenBatch, gate_embeddings
 from thresher.encoders.subword_ids import flatten_ids
 from thresher.errors import InputError
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
@@ -106,10 +106,6 @@ class LanguageModelEncoder:
     def encode(self, batch: TokenBatch) -> Tensor:
         """Return the hidden states of the middle layer; the layers above are not computed."""
         return encode_by_length(self._encode_layer, batch)
-
-    def embed_by_word(self, batch: TokenBatch) -> Tensor:
-        """Return the mean of the input embeddings of each word's tokens: (words, width)."""
-        return word_vectors(self._model.embed(batch.ids), batch)
 
     def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._lower_layers.hidden_states(self._model.embed(ids), mask=mask)[-1]

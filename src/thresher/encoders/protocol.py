@@ -172,15 +172,6 @@ class WordEncoder(Protocol):
 
 
 @runtime_checkable
-class EmbeddingEncoder(Protocol):
-    """An encoder that has an input embedding for every token, which does not depend on context."""
-
-    def embed_by_word(self, batch: TokenBatch) -> Tensor:
-        """Return the mean of the input embeddings of each word's tokens: (words, width)."""
-        ...
-
-
-@runtime_checkable
 class Int8Encoder(Encoder, Protocol):
     """An encoder that can run in int8 if the ranges of its linear layers' inputs are known."""
 

@@ -128,10 +128,6 @@ class SentenceBert:
             return encode_words_packed(self._int8_model, batch, width=self.width)
         return word_vectors(self.encode(batch), batch)
 
-    def embed_by_word(self, batch: TokenBatch) -> Tensor:
-        """Return the mean of the input embeddings of each word's tokens: (words, width)."""
-        return word_vectors(self._embed(batch.ids), batch)
-
     def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._model(self._embed(ids), mask, layers=self._layer)
 

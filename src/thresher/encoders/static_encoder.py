@@ -104,12 +104,8 @@ class StaticEncoder(nn.Module):
         absent[batch.word[batch.word >= 0]] = False
         return hidden.masked_fill(absent[:, None], 0.0)
 
-    def embed_by_word(self, batch: TokenBatch) -> Tensor:
-        """Return the mean of the vectors of each word's tokens: (words, width)."""
-        return word_vectors(functional.embedding(batch.ids, self.vectors), batch)
-
     def _encode_words(self, batch: TokenBatch, gates: Tensor | None) -> Tensor:
-        words = self.embed_by_word(batch)
+        words = word_vectors(functional.embedding(batch.ids, self.vectors), batch)
         if gates is not None:
             words = gates[:, None] * words + (1 - gates[:, None]) * self.vectors.mean(0)
         return self._mix_neighbours(words, batch.sentence_of_word)

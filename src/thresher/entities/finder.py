@@ -25,7 +25,7 @@ from thresher.entities.kinds.assignment import KindAssigner
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
 from thresher.entities.kinds.examples import KindExamples, as_examples
 from thresher.entities.kinds.kind_model import KindModel
-from thresher.entities.kinds.span_vectors import NameEmbedder, Vectors
+from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.model import FinderModel
 from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
@@ -69,7 +69,7 @@ class EntityFinder(TextFinder, HubModel):
         self.model = model
         self._words = WordScorer(encoder, model)
         classifier = model.kinds.classifier if model.kinds else None
-        self._assigner = KindAssigner(classifier, NameEmbedder(encoder)) if classifier else None
+        self._assigner = KindAssigner(classifier) if classifier else None
 
     @classmethod
     def default(cls, *, device: str | None = None, exact: bool = False) -> Self:

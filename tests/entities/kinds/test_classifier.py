@@ -3,7 +3,7 @@ from sklearn.linear_model import LogisticRegression
 
 from thresher.entities.kinds.assignment import share_between_occurrences, surface_forms
 from thresher.entities.kinds.classifier import KindClassifier, fit_softmax_regression, log_softmax
-from thresher.entities.kinds.span_vectors import context_vectors, span_means
+from thresher.entities.kinds.span_vectors import span_means, span_vectors
 
 
 def points(seed=0):
@@ -37,7 +37,7 @@ def test_span_means_equal_means_of_slices():
     starts, ends = np.array([0, 2, 8]), np.array([1, 6, 9])
     expected = [vectors[a:b].mean(axis=0) for a, b in zip(starts, ends, strict=True)]
     np.testing.assert_allclose(span_means(vectors, starts, ends), expected, atol=1e-6)
-    lengths = np.linalg.norm(context_vectors(vectors, starts, ends), axis=1)
+    lengths = np.linalg.norm(span_vectors(vectors, starts, ends), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +15,7 @@ from thresher.entities.kinds.classifier import (
     log_softmax,
 )
 from thresher.entities.kinds.entity_sample import span_bounds
-from thresher.entities.kinds.span_vectors import (
-    NameEmbedder,
-    Vectors,
-    context_vectors,
-    span_means,
-)
+from thresher.entities.kinds.span_vectors import Vectors, span_means, span_vectors
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
 _SHARED = 0.5  # of the evidence comes from all occurrences of a name in the text
@@ -79,7 +73,6 @@ class KindAssigner:
     """Gives candidates the kinds that a classifier predicts."""
 
     classifier: KindClassifier
-    embedder: NameEmbedder
 
     def assign(
         self,
@@ -95,8 +88,7 @@ class KindAssigner:
             return [list(each) for each in candidates]
         names = _names(texts, candidates)
         bounds = span_bounds([words for text in texts for words in text], candidates)
-        contexts = context_vectors(encoded.vectors, *bounds)
-        vectors = np.hstack([contexts, self.embedder.embed([*chain(*names)])])
+        vectors = span_vectors(encoded.vectors, *bounds)
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             log_scores = np.log(np.maximum(encoded.kind_scores, np.float32(_MIN_GATE)))

@@ -15,7 +15,7 @@ from thresher.entities.kinds.clustering import (
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.naming import name_groups
-from thresher.entities.kinds.span_vectors import NameEmbedder, Vectors, unit_length
+from thresher.entities.kinds.span_vectors import Vectors, name_vectors, unit_length
 from thresher.errors import InputError
 from thresher.validation import require_number
 
@@ -103,7 +103,7 @@ def _nearest(labels: Labels, distances: Vectors, kind: int, count: int) -> list[
 def _name_points(
     encoder: Encoder, sample: EntitySample
 ) -> tuple[tuple[tuple[str, ...], ...], Vectors]:
-    """Return the different names, and a point for each: the mean of its occurrences, reduced."""
+    """Return the different names, and a point for each: its mean context and the name by itself."""
     occurrences: dict[str, list[int]] = defaultdict(list)
     for index, words in enumerate(sample.names):
         occurrences[" ".join(words).casefold()].append(index)
@@ -111,6 +111,5 @@ def _name_points(
     if len(names) < 2:
         return names, np.zeros((len(names), 2), dtype=np.float32)
     contexts = np.stack([sample.contexts[each].mean(axis=0) for each in occurrences.values()])
-    embedded = NameEmbedder(encoder).embed(names)
-    vectors = np.hstack([unit_length(contexts), embedded])
+    vectors = np.hstack([unit_length(contexts), name_vectors(encoder, names)])
     return names, principal_components(vectors, min(_DIMENSIONS, len(names) - 1))

@@ -36,8 +36,8 @@ class KindGateSettings:
     divergence, cap: the weight λ_kl of the divergence, and the value beyond which it adds nothing
     """
 
-    steps: int = 400
-    words_per_batch: int = 4096
+    steps: int = 300
+    words_per_batch: int = 1024
     learning_rate: float = 3e-3
     weight_decay: float = 1e-2
     divergence: float = 0.03

@@ -53,7 +53,7 @@ class KindModel:
         """Raise InputError unless the kinds were learned from word vectors of this width."""
         own = self.sample.contexts.shape[1]
         widths = {own, *(each.norm.normalized_shape[0] for each in self._selectors)}
-        if widths != {width} or (self.classifier and len(self.classifier.mean) != 2 * width):
+        if widths != {width} or (self.classifier and len(self.classifier.mean) != width):
             raise InputError(
                 f"the kinds need vectors of width {own}, but the encoder gives {width}"
             )

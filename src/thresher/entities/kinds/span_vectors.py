@@ -1,22 +1,22 @@
 """Vectors of spans, from which their kinds are predicted.
 
-The vector of a span has two parts, each of length 1:
-
-    context   the mean of the vectors of its words, which finding has already computed
-    name      the mean of the input embeddings of its words, which do not depend on the context
+The vector of a span is the mean of the vectors of its words, divided by its length. Finding has
+already computed the vectors of words, so kinds cost almost no time. These are vectors of a lower
+layer, which say more about the word and less about the topic of the text than those of the last.
 """
 
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from thresher.encoders.protocol import EmbeddingEncoder, Encoder, word_vectors
+from thresher.encoders.device_transfer import to_cpu
+from thresher.encoders.protocol import Encoder
+from thresher.gates.batching import sentence_starts
+from thresher.gates.word_vectors import encode_words
 
 Vectors = NDArray[np.float32]
-MAX_CACHED_NAMES = 20_000
-_NAMES_PER_BATCH = 2048
+_NAMES_PER_BATCH = 1024
 
 
 def span_means(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Vectors:
@@ -34,11 +34,23 @@ def span_means(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int
     return means
 
 
-def context_vectors(
-    vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int64]
-) -> Vectors:
-    """Return `span_means`, of length 1."""
+def span_vectors(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Vectors:
+    """Return `span_means`, each divided by its length."""
     return unit_length(span_means(vectors, starts, ends))
+
+
+def name_vectors(encoder: Encoder, names: Sequence[Sequence[str]]) -> Vectors:
+    """Return the vectors of names without any text around them: (names, width).
+
+    names: split into words
+    """
+    parts = [np.zeros((0, encoder.width), dtype=np.float32)]
+    for low in range(0, len(names), _NAMES_PER_BATCH):
+        group = names[low : low + _NAMES_PER_BATCH]
+        vectors = to_cpu(encode_words(encoder, group)).float().numpy()
+        starts = sentence_starts(group)
+        parts.append(span_vectors(vectors, starts[:-1], starts[1:]))
+    return np.concatenate(parts)
 
 
 def unit_length(vectors: Vectors) -> Vectors:
@@ -46,36 +58,3 @@ def unit_length(vectors: Vectors) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: Vectors = (vectors / np.maximum(lengths, 1e-6)).astype(np.float32)
     return units
-
-
-class NameEmbedder:
-    """Computes the vectors of names without their context, once for each different name."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        self._encoder = encoder
-        self._cache: dict[str, Vectors] = {}
-
-    def embed(self, names: Sequence[Sequence[str]]) -> Vectors:
-        """Return the vectors of names that are split into words: (names, width), of length 1."""
-        keys = [" ".join(words).casefold() for words in names]
-        new = {key: words for key, words in zip(keys, names, strict=True) if key not in self._cache}
-        if len(self._cache) + len(new) > MAX_CACHED_NAMES:
-            self._cache.clear()
-            new = dict(zip(keys, names, strict=True))
-        words = list(new.values())
-        for low in range(0, len(words), _NAMES_PER_BATCH):
-            vectors = self._embed(words[low : low + _NAMES_PER_BATCH])
-            self._cache.update(zip(list(new)[low : low + _NAMES_PER_BATCH], vectors, strict=True))
-        if not keys:
-            return np.zeros((0, self._encoder.width), dtype=np.float32)
-        return np.stack([self._cache[key] for key in keys])
-
-    def _embed(self, names: Sequence[Sequence[str]]) -> Vectors:
-        with torch.inference_mode():
-            batch = self._encoder.batch(names)
-            if isinstance(self._encoder, EmbeddingEncoder):
-                embedded = self._encoder.embed_by_word(batch)
-            else:
-                embedded = word_vectors(self._encoder.encode(batch), batch)
-        starts = np.cumsum([0, *map(len, names)])
-        return context_vectors(embedded.float().cpu().numpy(), starts[:-1], starts[1:])
