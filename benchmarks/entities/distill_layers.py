@@ -1,11 +1,12 @@
 """Train the small English model: two transformer layers that imitate the built-in model.
 
     python -m benchmarks.entities.distill_layers                    ten minutes of a GPU
+    python -m benchmarks.entities.distill_layers --inner 768        half as many inner units
     python -m benchmarks.entities.distill_layers --init FOLDER      continue with a student
 
-The student starts with the first and the last of the teacher's three layers, each with the most
-important half of its inner units. Its loss is the error of the hidden states of all tokens and of
-the vectors of all words, relative to their variance, and the divergence of the gates. Words are
+The student starts with the first and the last of the teacher's three layers, each with all or with
+the most important of its inner units. Its loss is the error of the hidden states of all tokens and
+of the vectors of all words, relative to their variance, and the divergence of the gates. Words are
 replaced at random by words of other sentences, so that no sentence is seen twice; the teacher reads
 the same words, so no label is needed. Writes benchmarks/models/small.
 """
@@ -35,7 +36,7 @@ from thresher.gates.batching import batches_by_length
 from thresher.gates.objective import agreement
 from thresher.gates.selector import Selector
 
-KEPT_LAYERS, INNER_UNITS = (0, 2), 768
+KEPT_LAYERS, INNER_UNITS = (0, 2), 1536
 RATE, WARM_UP, GATE_WEIGHT = 6e-4, 300, 2.0
 _WORDS_PER_BATCH, _MAX_WORDS = 10_000, 120
 _SAMPLE = 50  # one sentence in 50 measures the importance of units and the input ranges
@@ -55,7 +56,7 @@ class Finder:
         return hidden[batch.mask.bool()], word_vectors(hidden, batch)
 
 
-def inner_units(teacher: Finder, number: int, batches: Sequence[TokenBatch]) -> Tensor:
+def inner_units(teacher: Finder, number: int, count: int, batches: Sequence[TokenBatch]) -> Tensor:
     """Return the units between the two linear layers that change the output most."""
     layer = teacher.bert.layers[number]
     assert isinstance(layer, BertLayer)
@@ -70,16 +71,18 @@ def inner_units(teacher: Finder, number: int, batches: Sequence[TokenBatch]) -> 
             teacher.encode(batch, batch.ids)
     hook.remove()
     importance = variance.sqrt() * layer.feed_forward_out.weight.norm(dim=0).cpu()
-    units: Tensor = importance.topk(INNER_UNITS).indices.sort().values
+    units: Tensor = importance.topk(count).indices.sort().values
     return units
 
 
-def initial_layers(teacher: Finder, batches: Sequence[TokenBatch]) -> dict[str, Tensor]:
+def initial_layers(teacher: Finder, inner: int, batches: Sequence[TokenBatch]) -> dict[str, Tensor]:
     """Return the weights of the kept layers, each with its most important inner units."""
     weights = teacher.bert.layer_weights()
     kept = {name: value for name, value in weights.items() if name.startswith("embeddings.")}
     for new, old in enumerate(KEPT_LAYERS):
-        units = inner_units(teacher, old, batches).to(kept["embeddings.LayerNorm.bias"].device)
+        units = inner_units(teacher, old, inner, batches).to(
+            kept["embeddings.LayerNorm.bias"].device
+        )
         prefix = f"encoder.layer.{old}."
         for name, value in with_prefix(weights, prefix).items():
             kept[f"encoder.layer.{new}.{name}"] = _of_units(name, value, units).clone()
@@ -179,6 +182,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--sentences", type=int, help="use only the first ones")
+    parser.add_argument("--inner", type=int, default=INNER_UNITS, help="units of each layer")
     parser.add_argument("--init", type=Path, help="a small model to continue with")
     parser.add_argument("--device")
     options = parser.parse_args()
@@ -197,7 +201,8 @@ def main() -> None:
     assert isinstance(encoder.model, Bert)
     teacher = Finder(encoder.model, model.selector.to(device).eval(), model.layer)
     start = FinderModel.read(options.init) if options.init else model
-    layers = start.layers or initial_layers(teacher, batches[:: max(1, len(batches) // 8)])
+    sample = batches[:: max(1, len(batches) // 8)]
+    layers = start.layers or initial_layers(teacher, options.inner, sample)
     bert = teacher.bert.with_layers(layers).to(device)
     student = Finder(bert, deepcopy(start.selector).to(device), bert.depth)
     train(teacher, student, batches, options.seconds)

@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -70,9 +70,9 @@ class Contestant:
         return json.loads(self.process.stdout.readline())  # type: ignore[no-any-return]
 
 
-def contestants(sentences: int) -> Iterator[Contestant]:
+def contestants(sentences: int, thread_counts: Sequence[int]) -> Iterator[Contestant]:
     """Start all processes, one after the other."""
-    for threads in (1, 2):
+    for threads in thread_counts:
         for instructions in INSTRUCTIONS:
             for row in (*OURS, *(PEERS if instructions == "this CPU" else ())):
                 if row in ROWS:
@@ -91,10 +91,10 @@ def work(row: str, sentences: int) -> None:
         print(json.dumps(seconds | {"words": sample.words}), flush=True)
 
 
-def measure(sentences: int, rounds: int) -> list[dict[str, Any]]:
+def measure(sentences: int, rounds: int, thread_counts: Sequence[int]) -> list[dict[str, Any]]:
     """Let all rows take turns; return the speed of each in its fastest round."""
     with ExitStack() as stack:
-        running = list(contestants(sentences))
+        running = list(contestants(sentences, thread_counts))
         for each in running:
             stack.callback(each.process.terminate)
         turns = [[each.round() for each in running] for _ in range(rounds)]
@@ -134,6 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="per report split")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--row", help="measure one row in this process")
     parser.add_argument("--quality", action="store_true", help="measure span F1, not speed")
     parser.add_argument("--quality-here", action="store_true", help=argparse.SUPPRESS)
@@ -145,7 +146,7 @@ def main() -> None:
     RESULTS.mkdir(parents=True, exist_ok=True)
     if options.quality:
         return _write("processors-quality.json", quality_of_all())
-    figures = measure(options.sentences, options.rounds)
+    figures = measure(options.sentences, options.rounds, options.threads)
     _print(figures)
     _write("processors.json", {"sentences": options.sentences, "rows": figures})
 

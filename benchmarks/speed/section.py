@@ -5,16 +5,19 @@ from typing import Any
 
 from benchmarks.entities.train import BUILT_IN, folder_name
 from benchmarks.speed.growth import PICTURE, growth_rows
+from benchmarks.speed.processors import speed_of
 from benchmarks.speed.rows import RESULTS, ROWS
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
     "default": "**Thresher, built-in model**, int8",
     "exact default": "Thresher, built-in model, single precision (`exact=True`)",
+    "small": "**Thresher, small-english** (two distilled layers), int8",
     "distilled": "**Thresher, fast-english** (distilled)",
     "bare encoder": "encoder of the built-in model alone: tokenizer and three layers of MiniLM",
     "bare tokenizer": "tokenizer of the built-in model alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
+    "spaCy md": "spaCy en_core_web_md, tok2vec and ner",
     "default on raw text": "Thresher, built-in model, on raw text",
     "distilled on raw text": "Thresher, fast-english, on raw text",
     "segmentation": "splitting raw text into sentences and words alone",
@@ -40,7 +43,7 @@ _STEPS = {
 
 def section() -> str:
     """Return the section as Markdown, including what was not measured."""
-    parts = ["## Speed", *_words(), *_split(), *_gpu(), *_bulk(), *_growth()]
+    parts = ["## Speed", *_words(), *_processors(), *_split(), *_gpu(), *_bulk(), *_growth()]
     return "\n\n".join(parts) + "\n"
 
 
@@ -115,6 +118,47 @@ def _f1(row: dict[str, Any]) -> str:
         f"{title} {' / '.join(f'{value:.3f}' for value in row['f1_of_all'][name])}"
         for name, title in _SETS.items()
     )
+
+
+def _processors() -> list[str]:
+    """Return a table of speeds with older and newer instructions, and what they do to the F1."""
+    row = _row("processors")
+    if row is None:
+        return ["Older CPUs (`python -m benchmarks.speed.processors`): not measured."]
+    figures = row["rows"]
+    lines = ["| | instructions | threads | words per second | × spaCy |", "|---|---|---|---|---|"]
+    for each in figures:
+        speed, unit = each["words_per_second"], speed_of(figures, "spaCy", each["threads"])
+        lines.append(
+            f"| {_TITLES.get(each['row'], each['row'])} | {each['instructions']} | "
+            f"{each['threads']} | {speed:,} | {speed / unit:.2f} |"
+        )
+    about = (
+        "`python -m benchmarks.speed.processors`: all rows in turns, in one run. AVX2: the "
+        "libraries are limited to the instructions of older CPUs. One thread: words per second of "
+        "CPU time; two: of wall-clock time."
+    )
+    return [about, "\n".join(lines), *_quality_of_processors()]
+
+
+def _quality_of_processors() -> list[str]:
+    """Return the difference of the span F1 to float32 on the whole report splits."""
+    row = _row("processors-quality")
+    if row is None:
+        return []
+    parts = []
+    for instructions, by_precision in row.items():
+        own, exact = by_precision.get("int8", by_precision["float32"]), by_precision["float32"]
+        changes = [
+            got - expected
+            for name in _SETS
+            for got, expected in zip(own[name], exact[name], strict=True)
+        ]
+        parts.append(f"{instructions} {min(changes):+.4f} to {max(changes):+.4f}")
+    return [
+        "Span F1 of the built-in model on the whole report splits, difference to float32: "
+        f"{'; '.join(parts)}."
+    ]
 
 
 def _split() -> list[str]:

@@ -86,8 +86,9 @@ Encoding = Annotated[
 Model = Annotated[
     Path | None,
     option(
-        "A model trained by fit or distill, or fast-english, the built-in model without a "
-        "transformer; by default the built-in English model.",
+        "A model trained by fit or distill, or a faster built-in model: small-english with two "
+        "transformer layers, fast-english without a transformer; by default the built-in English "
+        "model.",
         metavar="FOLDER",
     ),
 ]
