@@ -11,9 +11,9 @@ COLOURS = (
     "#7fe0dc",  # turquoise
     "#f7a3d2",  # pink
     "#d8d36f",  # olive
-    "#c7c9d1",  # grey
     "#b7b5ff",  # periwinkle
     "#d9b38c",  # brown
+    "#c7c9d1",  # grey
 )
 NO_KIND = "#ffbe33"
 

@@ -11,12 +11,14 @@ from starlette.middleware import Middleware
 from thresher import __version__
 from thresher.deprecation import renamed_arguments
 from thresher.encoders.instruction_set import instruction_set
+from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.web.access import AllowedHosts, NoSniff, RequiredToken, check_token
 from thresher.web.body_limit import BodyLimit, UnambiguousLength
 from thresher.web.disconnection import unless_disconnected
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
 from thresher.web.exports import FORMATS
+from thresher.web.kinds import KindFinders
 from thresher.web.metrics import CONTENT_TYPE, Metrics, MetricsMiddleware
 from thresher.web.models import ServedModels
 from thresher.web.page import page_routes
@@ -85,27 +87,36 @@ def create_app(
 
 
 class _ScoredRequest(NamedTuple):
-    """The scored texts of a request, and the model, selector and threshold that apply to them."""
+    """The scored texts of a request, and the model, selector and filter that apply to them.
+
+    kinds: those that the finder knows   only: the kinds to return; None for all
+    """
 
     model: str
     selector: int
     threshold: float
+    kinds: tuple[str, ...]
+    only: frozenset[str | None] | None
     texts: list[ScoredText]
 
 
 def _add_find_routes(
     app: FastAPI, models: ServedModels, queue: ScoringQueue, metrics: Metrics
 ) -> None:
+    kind_finders = KindFinders(queue)
+
     async def score(
         request: Request, body: OneText | SeveralTexts | DownloadRequest, texts: list[str]
     ) -> _ScoredRequest:
         model = models.get(body.model)
-        finder = model.finder(body.selector)
+        finder = await kind_finders.get(model.finder(body.selector), body.kinds)
+        only = checked_kinds(body.only, finder.kinds)
         client = client_of_address(request.client.host) if request.client else ""
         scored = await unless_disconnected(request, queue.score(finder, texts, client=client))
         metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
-        return _ScoredRequest(model.name, body.selector or model.selector, threshold, scored)
+        selector = body.selector or model.selector
+        return _ScoredRequest(model.name, selector, threshold, finder.kinds, only, scored)
 
     builder = ResponseBuilder()
 
@@ -124,7 +135,7 @@ def _add_find_routes(
         scored = await score(request, body, [body.text])
         form = FORMATS[body.format]
         content = await builder.build(
-            lambda: form.write(scored.texts[0], scored.threshold), texts=[body.text]
+            lambda: form.write(scored.texts[0], scored.threshold, scored.only), texts=[body.text]
         )
         headers = {"Content-Disposition": f'attachment; filename="{form.file_name}"'}
         return Response(content, media_type=f"{form.media_type}; charset=utf-8", headers=headers)
@@ -134,7 +145,11 @@ def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -
     """Return a `FindResponse` as JSON."""
     results = [
         text_result(
-            text, threshold=scored.threshold, offset_unit=offset_unit, with_words=with_words
+            text,
+            threshold=scored.threshold,
+            only=scored.only,
+            offset_unit=offset_unit,
+            with_words=with_words,
         )
         for text in scored.texts
     ]
@@ -142,6 +157,7 @@ def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -
         "model": scored.model,
         "selector": scored.selector,
         "threshold": scored.threshold,
+        **({"kinds": scored.kinds} if scored.kinds else {}),
         "results": results,
     }
     return to_json(response)
@@ -163,6 +179,7 @@ def _add_status_routes(
                 name=model.name,
                 selector=model.selector,
                 thresholds=[finder.threshold for finder in model.finders],
+                kinds=list(model.finder().kinds),
             )
             for model in models.models
         ]

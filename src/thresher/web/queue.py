@@ -1,10 +1,10 @@
 """A queue in front of the finder: one batch at a time, a limited number of waiting requests."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from thresher.bulk.memory import MemoryTrimmer
 from thresher.entities.finding.scored_text import ScoredText
@@ -14,6 +14,7 @@ from thresher.web.scoring_steps import scoring_steps
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
 
+T = TypeVar("T")
 _Outcome = list[ScoredText] | Exception | None
 
 
@@ -61,6 +62,10 @@ class ScoringQueue:
         finally:
             if job in self._jobs:
                 self._jobs.remove(job)
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """Return what a function returns that uses torch, and is run in the thread of the queue."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function)
 
     async def _work(self) -> None:
         """Process batches until no job is left."""

@@ -5,7 +5,7 @@ They are plain dictionaries: a long text has some 100,000 words, and a pydantic 
 them takes five times as long.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -16,10 +16,16 @@ from thresher.text.utf16 import utf16_offsets
 
 
 def text_result(
-    scored: ScoredText, *, threshold: float, offset_unit: str, with_words: bool
+    scored: ScoredText,
+    *,
+    threshold: float,
+    only: Collection[str | None] | None = None,
+    offset_unit: str,
+    with_words: bool,
 ) -> JsonObject:
     """Return the entities of a text, and the scores of its words if `with_words`.
 
+    only: the kinds of entities to return; None for all
     offset_unit: "characters" or "utf-16"
     """
     text = scored.text
@@ -27,7 +33,7 @@ def text_result(
     result: JsonObject = {
         "spans": [
             span_object(span) | {"start": offsets[span.start], "end": offsets[span.end]}
-            for span in scored.spans(threshold)
+            for span in scored.spans(threshold, only)
         ]
     }
     if with_words:

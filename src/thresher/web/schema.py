@@ -7,6 +7,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from thresher.web.exports import FormatName
 
 MAX_TEXTS = 1000
+MAX_KINDS = 30
+MAX_EXAMPLES = 100  # names of a kind
+MAX_NAME = 100  # characters of a name or of a kind
 
 
 def _without_lone_surrogates(text: str) -> str:
@@ -43,12 +46,35 @@ Offsets = Annotated[
 ]
 
 
+Name = Annotated[Text, Field(min_length=1, max_length=MAX_NAME)]
+Kinds = Annotated[
+    dict[Name, Annotated[list[Name], Field(min_length=1, max_length=MAX_EXAMPLES)]] | None,
+    Field(
+        max_length=MAX_KINDS,
+        description="For each kind of entities some names that are examples of it; by default the "
+        "kinds of the model, and none with {}.",
+        examples=[{"person": ["Marie Curie", "Obama"], "place": ["Oslo", "New York"]}],
+    ),
+]
+Only = Annotated[
+    list[Name | None] | None,
+    Field(
+        min_length=1,
+        max_length=MAX_KINDS + 1,
+        description="Kinds of entities to return, null for entities without a kind; by default "
+        "all.",
+    ),
+]
+
+
 class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     model: ModelName = None
     selector: SelectorNumber = None
     threshold: Threshold = None
+    kinds: Kinds = None
+    only: Only = None
 
 
 class _FindRequest(_Request):
@@ -133,11 +159,15 @@ class TextResult(BaseModel):
 
 
 class FindResponse(BaseModel):
-    """The results of the texts, in the order of the request."""
+    """The results of the texts, in the order of the request.
+
+    kinds: those that entities can have; missing if there are none
+    """
 
     model: str
     selector: int
     threshold: float
+    kinds: list[str] | None = None
     results: list[TextResult]
 
 
@@ -146,11 +176,13 @@ class ModelInfo(BaseModel):
 
     selector: the number of the default selector, counted from 1
     thresholds: the default threshold of each selector
+    kinds: the kinds of entities that the model knows
     """
 
     name: str
     selector: int
     thresholds: list[float]
+    kinds: list[str] = []
 
 
 class ModelsResponse(BaseModel):

@@ -22,10 +22,12 @@ class ScoredSentence:
     scores: Scores
     candidates: Sequence[Candidate]
 
-    def found(self, threshold: float, only: Collection[str] | None = None) -> list[Candidate]:
+    def found(
+        self, threshold: float, only: Collection[str | None] | None = None
+    ) -> list[Candidate]:
         """Return the candidates that score at least the threshold.
 
-        only: the kinds of candidates to return; by default all, also those without a kind
+        only: the kinds of candidates to return, None for those without a kind; by default all
         """
         return [
             each
@@ -53,14 +55,16 @@ class ScoredText:
     sentences: Sequence[Sentence]
     scored_sentences: Sequence[ScoredSentence]
 
-    def spans(self, threshold: float, only: Collection[str] | None = None) -> list[Span]:
+    def spans(self, threshold: float, only: Collection[str | None] | None = None) -> list[Span]:
         """Return the entities as offsets: candidates that score at least the threshold.
 
-        only: the kinds of entities to return; by default all, also those without a kind
+        only: the kinds of entities to return, None for those without a kind; by default all
         """
         return [mention.span for mention in self.mentions(threshold, only)]
 
-    def mentions(self, threshold: float, only: Collection[str] | None = None) -> list[Mention]:
+    def mentions(
+        self, threshold: float, only: Collection[str | None] | None = None
+    ) -> list[Mention]:
         """Return the entities, each with the bounds of its sentence; arguments as `spans`."""
         return [
             Mention(candidate.in_text(self.text, sentence), sentence.start, sentence.end)

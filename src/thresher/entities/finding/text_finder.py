@@ -71,11 +71,11 @@ class TextFinder(ABC):
         text: str,
         *,
         threshold: float | None = None,
-        only: Collection[str] | None = None,
+        only: Collection[str | None] | None = None,
     ) -> list[Span]:
         """Return the entities of a text, from left to right.
 
-        only: the kinds of entities to return; by default all, also those without a kind
+        only: the kinds of entities to return, None for those without a kind; by default all
         """
         return next(self.find_all([text], threshold=threshold, only=only))
 
@@ -84,7 +84,7 @@ class TextFinder(ABC):
         texts: Iterable[str],
         *,
         threshold: float | None = None,
-        only: Collection[str] | None = None,
+        only: Collection[str | None] | None = None,
     ) -> Iterator[list[Span]]:
         """Yield the entities of each text. Lazy: texts are consumed a few at a time."""
         min_score = self._checked_threshold(threshold)
@@ -97,7 +97,7 @@ class TextFinder(ABC):
         sentences: SplitText,
         *,
         threshold: float | None = None,
-        only: Collection[str] | None = None,
+        only: Collection[str | None] | None = None,
     ) -> list[list[Candidate]]:
         """Return the entities of each sentence of one text that is already split into words."""
         min_score = self._checked_threshold(threshold)

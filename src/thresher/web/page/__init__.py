@@ -12,6 +12,7 @@ _MEDIA_TYPES = {
     "page.css": "text/css",
     "page.js": "text/javascript",
     "view.js": "text/javascript",
+    "kinds.js": "text/javascript",
     "icon.svg": "image/svg+xml",
 }
 _HEADERS = {

@@ -1,16 +1,22 @@
 // The page: requests all candidates from the server once and applies the threshold locally.
 
+import { coloursOf, kindButtons, parseKinds } from "./kinds.js";
 import { details, drawHistogram, element, highlightedText, setEntity } from "./view.js";
 
 const byId = (id) => document.getElementById(id);
 const [text, model, selector, result, status, problem, detailsPanel, threshold, allWords] = [
   "text", "model", "selector", "result", "status", "problem", "details", "threshold", "all-words",
 ].map(byId);
+const exampleNames = byId("example-names");
 
 const TYPING_PAUSE = 350; // milliseconds without input before a request is sent
 // text, found: the text of the shown result and the server's response for it
 // nodes: the element of each candidate; selected: the span whose details are shown
-const state = { text: "", found: null, nodes: [], models: [], selected: null, threshold: 0.5 };
+// kinds: those of the shown result; hidden: the kinds that are not shown, null for "other"
+const state = {
+  text: "", found: null, nodes: [], models: [], selected: null, threshold: 0.5,
+  kinds: [], hidden: new Set(),
+};
 let timer = null; // of the next request
 let pendingRequest = null; // an AbortController
 
@@ -54,10 +60,11 @@ async function find() {
   const value = text.value;
   if (!value.trim()) return finish("", null);
   result.setAttribute("aria-busy", "true");
-  const body = { text: value, ...selectedModel(), threshold: 0, words: true, offsets: "utf-16" };
+  const body = { text: value, ...selectedModel(), ...requestedKinds(), threshold: 0, words: true,
+                 offsets: "utf-16" };
   try {
-    const { results } = await (await post("find", body, signal)).json();
-    finish(value, results[0]);
+    const { results, kinds } = await (await post("find", body, signal)).json();
+    finish(value, results[0], kinds);
   } catch (error) {
     if (signal.aborted) return; // a later request has replaced this one
     showProblem(`The request failed: ${error.message}`);
@@ -66,16 +73,31 @@ async function find() {
 }
 
 /** Show the result of the last request. */
-function finish(value, found) {
+function finish(value, found, kinds = []) {
   showProblem("");
+  state.kinds = kinds;
   show(value, found);
   result.setAttribute("aria-busy", "false");
 }
 
 const selectedModel = () => ({ model: model.value, selector: Number(selector.value) });
 
+/** Return the example names as a part of a request; nothing if there are none. */
+function requestedKinds() {
+  const { kinds, problem: message } = parseKinds(exampleNames.value);
+  byId("example-problem").textContent = message;
+  return kinds && { kinds };
+}
+
+/** Return the kinds that are shown as a part of a request; nothing if all are. */
+function shownKinds() {
+  if (!state.hidden.size) return {};
+  return { only: [...state.kinds, null].filter((kind) => !state.hidden.has(kind)) };
+}
+
 async function download(format) {
-  const body = { text: state.text, ...selectedModel(), threshold: state.threshold, format };
+  const body = { text: state.text, ...selectedModel(), ...requestedKinds(), ...shownKinds(),
+                 threshold: state.threshold, format };
   try {
     const response = await post("download", body);
     const name = /filename="(.+)"/.exec(response.headers.get("Content-Disposition"))[1];
@@ -102,11 +124,16 @@ function show(value, found) {
   result.replaceChildren(found ? highlightedText(value, found, allWords.checked) : "");
   result.classList.toggle("all-words", allWords.checked);
   state.nodes = [...result.querySelectorAll(".candidate")];
+  const colours = coloursOf(state.kinds);
+  (found?.spans ?? []).forEach((span, number) => {
+    if (span.kind) state.nodes[number].style.setProperty("--highlight", colours.get(span.kind));
+  });
   for (const button of document.querySelectorAll("#downloads button")) button.disabled = !found;
   applyThreshold();
 }
 
-const isEntity = (span) => span.score >= state.threshold;
+const isAboveThreshold = (span) => span.score >= state.threshold;
+const isEntity = (span) => isAboveThreshold(span) && !state.hidden.has(span.kind ?? null);
 const entities = () => (state.found?.spans ?? []).filter(isEntity);
 
 /** Mark the candidates that reach the threshold as entities, without a request. */
@@ -114,6 +141,7 @@ function applyThreshold() {
   const spans = state.found?.spans ?? [];
   spans.forEach((span, number) => setEntity(state.nodes[number], span, isEntity(span)));
   drawHistogram(byId("histogram"), spans, state.threshold);
+  drawKinds(spans.filter(isAboveThreshold));
   const count = entities().length;
   byId("threshold-value").value = state.threshold.toFixed(2);
   threshold.setAttribute("aria-valuetext", `${state.threshold.toFixed(2)}, ${count} entities`);
@@ -123,6 +151,18 @@ function applyThreshold() {
   if (!result.querySelector("[tabindex]")) {
     result.querySelector(".entity")?.setAttribute("tabindex", 0);
   }
+}
+
+/** Show a button for each kind with the number of its entities; it hides or shows them. */
+function drawKinds(spans) {
+  const container = byId("kinds");
+  container.hidden = !state.kinds.length || !spans.length;
+  const focused = document.activeElement?.dataset?.number; // the buttons are replaced
+  container.replaceChildren(...kindButtons(state.kinds, spans, state.hidden, (kind) => {
+    if (!state.hidden.delete(kind)) state.hidden.add(kind);
+    applyThreshold();
+  }));
+  if (focused) container.querySelector(`[data-number="${focused}"]`)?.focus();
 }
 
 /** Show the details of an entity; null hides them. */
@@ -166,6 +206,7 @@ function setText(value) {
 function saveSession() {
   const isDefault = state.threshold === defaultThreshold();
   const saved = { text: text.value, ...selectedModel(), allWords: allWords.checked,
+                  examples: exampleNames.value,
                   threshold: isDefault ? null : state.threshold };
   try { sessionStorage.setItem("thresher", JSON.stringify(saved)); } catch { /* too long */ }
 }
@@ -213,6 +254,7 @@ byId("token-form").addEventListener("submit", (event) => {
   start();
 });
 text.addEventListener("input", findAfterPause);
+exampleNames.addEventListener("input", () => { state.hidden.clear(); findAfterPause(); });
 threshold.addEventListener("input", () => setThreshold(threshold.valueAsNumber));
 byId("default-threshold").addEventListener("click", () => setThreshold(defaultThreshold()));
 allWords.addEventListener("change", () => { show(state.text, state.found); saveSession(); });
@@ -273,6 +315,8 @@ async function start() {
   const saved = JSON.parse(sessionStorage.getItem("thresher") ?? "{}");
   text.value = saved.text ?? text.value;
   allWords.checked = saved.allWords ?? false;
+  exampleNames.value = saved.examples ?? "";
+  byId("examples").open = Boolean(exampleNames.value);
   try {
     const response = await send("models");
     if (response.status === 401) {

@@ -50,10 +50,12 @@ export function highlightedText(text, found, allWords) {
 export function setEntity(node, span, isEntity) {
   node.classList.toggle("entity", isEntity);
   if (isEntity) {
+    const kind = span.kind ? `${span.kind}, ` : "";
     node.setAttribute("role", "button");
-    node.setAttribute("aria-label", `${span.text}, score ${span.score.toFixed(2)}`);
+    node.setAttribute("aria-label", `${span.text}, ${kind}score ${span.score.toFixed(2)}`);
+    if (span.kind) node.dataset.kind = span.kind;
   } else {
-    for (const name of ["role", "aria-label", "tabindex"]) node.removeAttribute(name);
+    for (const name of ["role", "aria-label", "tabindex", "data-kind"]) node.removeAttribute(name);
     node.classList.remove("selected");
   }
 }
@@ -81,8 +83,9 @@ export function details(text, found, span, entities, onJump, onClose) {
   const close = element("button", { type: "button", class: "close", "aria-label": "Close" }, "✕");
   close.addEventListener("click", onClose);
   const mentions = entities.filter((each) => each.text === span.text);
+  const kind = span.kind ? `${span.kind} ${span.kind_score?.toFixed(2) ?? ""} · ` : "";
   const facts = element("p", { class: "facts" },
-    `score ${span.score.toFixed(3)} · characters ${span.start} to ${span.end}`);
+    `${kind}score ${span.score.toFixed(3)} · characters ${span.start} to ${span.end}`);
   if (mentions.length > 1) {
     facts.append(` · found ${mentions.length} times: `);
     mentions.slice(0, MAX_MENTIONS).forEach((each, number) => {
