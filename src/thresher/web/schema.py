@@ -46,7 +46,9 @@ Offsets = Annotated[
 ]
 
 
-Name = Annotated[Text, Field(min_length=1, max_length=MAX_NAME)]
+Name = Annotated[
+    str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(_without_lone_surrogates)
+]
 Kinds = Annotated[
     dict[Name, Annotated[list[Name], Field(min_length=1, max_length=MAX_EXAMPLES)]] | None,
     Field(
