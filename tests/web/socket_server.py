@@ -23,6 +23,7 @@ class FakeFinder:
 
     threshold = 0.5
     precision = "float32"
+    kinds = ()
     encoder = SimpleNamespace(device=SimpleNamespace(type="cpu"))
     model = SimpleNamespace(selectors=[None], entity=0)
 

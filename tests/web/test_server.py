@@ -8,6 +8,7 @@ import anyio
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 from starlette.testclient import TestClient
 
 from thresher.encoders.instruction_set import instruction_set
@@ -136,7 +137,10 @@ def test_responses_follow_the_openapi_schema(models, method, path):
     @given(schema[path][method].as_strategy())
     @settings(max_examples=20, suppress_health_check=list(HealthCheck))
     def send_request(case):
-        case.call_and_validate()
+        # A schema cannot say that `only` must name some of the kinds, nor a name just one kind.
+        has_kinds = isinstance(case.body, dict) and {"kinds", "only"} & case.body.keys()
+        excluded = [positive_data_acceptance] if has_kinds else []
+        case.call_and_validate(excluded_checks=excluded)
 
     send_request()
 
