@@ -16,6 +16,8 @@ KINDS = dict.fromkeys(PEOPLE, "person") | dict.fromkeys(PLACES, "place")
 class TypedFinder(TextFinder):
     """Scores capitalised words 0.9; the kind of an entity is that of its last word, if known."""
 
+    lacks_int8 = False
+
     def __init__(self, kinds=None):
         self.kind_of = KINDS if kinds is None else kinds
 

@@ -140,7 +140,7 @@ def find(
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
     if choice.kinds == KindsWord.AUTO:
         all_documents = list(documents)
-        choice = _with_discovered_kinds(choice, all_documents, quiet=run.quiet)
+        choice = with_discovered_kinds(choice, all_documents, quiet=run.quiet)
         documents = iter(all_documents)
     on_terminal = path is None and sys.stdout.isatty()
     with (
@@ -157,7 +157,7 @@ def find(
     problems.exit_if_any()
 
 
-def _with_discovered_kinds(
+def with_discovered_kinds(
     choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
 ) -> FinderChoice:
     """Return the choice with the kinds that are discovered in the documents."""

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from thresher.bulk.chunks import FindMentions, split_into_chunks
 from thresher.bulk.memory import rare_garbage_collection
+from thresher.cli.entities.find import with_discovered_kinds
 from thresher.cli.entities.highlight import safe
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
@@ -27,8 +28,10 @@ from thresher.cli.output import (
     render,
 )
 from thresher.cli.progress import print_remark, progress_bars
+from thresher.entities.choices import KindsWord
 from thresher.entities.tables.co_mentions import Scope
 from thresher.errors import InputError
+from thresher.text.document import Document
 from thresher.text.formats.tables import to_csv, to_parquet
 from thresher.text.records import JsonObject, to_json_line
 
@@ -129,12 +132,17 @@ def entities(
     from thresher.entities.tables.counting import EntityTable  # noqa: PLC0415 (numpy)
 
     problems = Problems()
-    documents = texts.read(problems)
+    documents: Iterator[Document] = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
+    choice = finder.choice(run.device)
+    if choice.kinds == KindsWord.AUTO:
+        all_documents = list(documents)
+        choice = with_discovered_kinds(choice, all_documents, quiet=run.quiet)
+        documents = iter(all_documents)
     table = EntityTable(group=not no_group, within=within)
     with (
         rare_garbage_collection(),
-        open_finders(finder.choice(run.device), workers=workers, quiet=run.quiet) as finders,
+        open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet) as progress,
     ):
         task = FindMentions(finder.threshold, only)
