@@ -1,5 +1,6 @@
 """EntityFinder: find the entities of texts, and train finders on raw text without labels."""
 
+import logging
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from thresher.entities.training.distillation import DistillationSettings
     from thresher.entities.training.settings import EntitySettings
 
+_LOGGER = logging.getLogger("thresher")
 _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
 _MAX_KIND_WORDS = 200_000  # of texts on which kind gates are trained
 _CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
@@ -71,6 +73,10 @@ class EntityFinder(TextFinder, HubModel):
         classifier = model.kinds.classifier if model.kinds else None
         self._assigner = KindAssigner(classifier) if classifier else None
 
+    def __repr__(self) -> str:
+        kinds = f", kinds: {', '.join(self.kinds)}" if self.kinds else ""
+        return f"<EntityFinder with {self.model.encoder}, threshold {self.threshold:.2f}{kinds}>"
+
     @classmethod
     def default(cls, *, device: str | None = None, exact: bool = False) -> Self:
         """Load the built-in English model."""
@@ -84,7 +90,9 @@ class EntityFinder(TextFinder, HubModel):
         exact: compute in single precision, even if the model and the CPU support int8
         """
         with one_thread():
-            return cls._load(find_model_folder(folder), device=device, exact=exact)
+            finder = cls._load(find_model_folder(folder), device=device, exact=exact)
+        _LOGGER.info("loaded %r", finder)
+        return finder
 
     @classmethod
     def _load(cls, folder: Path, *, device: str | None, exact: bool) -> Self:

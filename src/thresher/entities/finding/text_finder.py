@@ -5,10 +5,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, overload
 
 from thresher.deprecation import warn_renamed
+from thresher.entities.finding.columns import spans_to_frame, with_missing_as_empty
 from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.found_spans import FoundSpans
 from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.user_rules import UserRules, read_rules
@@ -66,18 +68,57 @@ class TextFinder(ABC):
         finder.rules = UserRules(_rules(always), _rules(never))
         return finder
 
+    @overload
     def find(
         self,
         text: str,
         *,
         threshold: float | None = None,
         only: Collection[str | None] | None = None,
-    ) -> list[Span]:
-        """Return the entities of a text, from left to right.
+    ) -> FoundSpans: ...
 
+    @overload
+    def find(
+        self,
+        text: Iterable[Any],
+        *,
+        threshold: float | None = None,
+        only: Collection[str | None] | None = None,
+    ) -> list[FoundSpans]: ...
+
+    def find(
+        self,
+        text: str | Iterable[Any],
+        *,
+        threshold: float | None = None,
+        only: Collection[str | None] | None = None,
+    ) -> FoundSpans | list[FoundSpans]:
+        """Return the entities of a text, from left to right; or those of each of several texts.
+
+        text: a text; or a list, or a column of pandas or polars. A missing value has no entities
         only: the kinds of entities to return, None for those without a kind; by default all
         """
-        return next(self.find_all([text], threshold=threshold, only=only))
+        texts = [text] if isinstance(text, str) else with_missing_as_empty(text)
+        found = self.find_all(texts, threshold=threshold, only=only)
+        results = [FoundSpans(each, spans) for each, spans in zip(texts, found, strict=True)]
+        return results[0] if isinstance(text, str) else results
+
+    def to_frame(
+        self,
+        texts: Iterable[Any],
+        *,
+        threshold: float | None = None,
+        only: Collection[str | None] | None = None,
+    ) -> Any:
+        """Return the entities of texts as a data frame: row, start, end, text, score, kind.
+
+        There is one row for each entity, and one for each text that has none or is missing; `row`
+        is the position of the text. A polars column gives a polars frame; all others give a
+        pandas frame, with the index of a pandas column.
+        """
+        refuse_string(texts, "texts", "find")
+        texts = texts if hasattr(texts, "__len__") else list(texts)
+        return spans_to_frame(texts, self.find(texts, threshold=threshold, only=only))
 
     def find_all(
         self,

@@ -1,0 +1,49 @@
+"""Columns of texts from lists, NumPy, pandas or polars; and entities as data frames of these."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from thresher.entities.finding.found_spans import FoundSpans
+from thresher.errors import requires_extra
+
+_COLUMNS = ("row", "start", "end", "text", "score", "kind")
+
+
+def is_missing(value: object) -> bool:
+    """Return True for the missing values of Python, NumPy, pandas and polars."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value  # noqa: PLR0124 (NaN)
+
+
+def with_missing_as_empty(texts: Iterable[Any]) -> list[Any]:
+    """Return the values of a column, with empty texts for missing ones."""
+    return ["" if is_missing(text) else text for text in texts]
+
+
+def spans_to_frame(texts: object, found: Sequence[FoundSpans]) -> Any:
+    """Return a data frame with one row for each entity, and one for each text without entities.
+
+    texts: the column; the frame is one of its library, and of pandas for other columns
+    """
+    rows = [
+        (row, span.start, span.end, span.text, span.score, span.kind)
+        if span is not None
+        else (row, None, None, None, None, None)
+        for row, spans in enumerate(found)
+        for span in (spans or [None])
+    ]
+    if type(texts).__module__.startswith("polars"):
+        import polars  # noqa: PLC0415 (an extra, and imported already)
+
+        types = (polars.Int64, polars.Int64, polars.Int64, polars.String, polars.Float64)
+        schema = dict(zip(_COLUMNS, (*types, polars.String), strict=True))
+        return polars.DataFrame(rows, schema=schema, orient="row")
+    with requires_extra("pandas", "data frames need pandas"):
+        import pandas  # noqa: PLC0415 (an extra, slow to import)
+
+    frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
+    frame = frame.astype({"start": "Int64", "end": "Int64", "score": "Float64"})
+    if isinstance(texts, pandas.Series):
+        frame.index = texts.index.take(frame["row"])
+    return frame
