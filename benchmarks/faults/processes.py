@@ -31,7 +31,8 @@ class Ended:
     """How a command ended.
 
     status: its exit status, or minus the number of the signal that killed it
-    seconds: of CPU time   operations: of the file system   errors: what it wrote to standard error
+    seconds: of CPU time, or of wall time   operations: of the file system
+    errors: what it wrote to standard error
     """
 
     status: int
@@ -50,20 +51,24 @@ def run(
     folder: Path,
     *,
     kill_after: float | None = None,
+    wall_time: bool = False,
     on_operation: OnOperation | None = None,
     log: Path,
 ) -> Ended:
     """Run `thresher` in a folder.
 
     kill_after: seconds of CPU time after which the process is killed
+    wall_time: measure in wall time instead, because other processes do the work
     on_operation: called in the child before each file operation
     log: a file for the output and for the number of operations
     """
     log.unlink(missing_ok=True)
+    started = time.monotonic()
     child = os.fork()
     if child == 0:
         _run_in_child(arguments, folder, on_operation, log)
-    seconds = _wait_until(child, kill_after)
+    since = started if wall_time else None
+    seconds = _wait_until(child, kill_after, since)
     if kill_after is not None and seconds >= kill_after:
         os.kill(child, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
@@ -71,17 +76,20 @@ def run(
     errors, _, count = text.rpartition("\noperations ")
     return Ended(
         os.waitstatus_to_exitcode(status),
-        usage.ru_utime + usage.ru_stime,
+        time.monotonic() - started if wall_time else usage.ru_utime + usage.ru_stime,
         int(count) if count.strip().isdigit() else 0,
         errors if count.strip().isdigit() else text,
     )
 
 
-def _wait_until(child: int, seconds: float | None) -> float:
-    """Wait until a child has ended or has used that much CPU time; return the time used."""
+def _wait_until(child: int, seconds: float | None, since: float | None) -> float:
+    """Wait until a child has ended or has used that much time; return the time used.
+
+    since: count wall time from here, and not CPU time
+    """
     used = 0.0
     while os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        used = max(used, cpu_seconds(child))
+        used = max(used, cpu_seconds(child) if since is None else time.monotonic() - since)
         if seconds is not None and used >= seconds:
             return used
         time.sleep(_POLL if seconds is not None else 5 * _POLL)

@@ -103,6 +103,7 @@ class Trial:
             arguments or self.case.arguments,
             self.folder,
             kill_after=kill_after,
+            wall_time=self.case.is_slow,
             on_operation=on_operation,
             log=self.inputs.with_name("trial.log"),
         )

@@ -72,6 +72,16 @@ def test_a_complete_encoder_is_loaded_when_resuming(quick, tmp_path, monkeypatch
     assert torch.equal(again.encode(batch), encoder.encode(batch))
 
 
+def test_what_a_run_left_that_stopped_after_saving_is_removed(quick, tmp_path):
+    train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu")
+    for left in ("encoder.partial", ".encoder.tmp-a1b2c3_d"):
+        (tmp_path / left).mkdir()
+    (tmp_path / "encoder.partial" / "train.ids").write_bytes(b"1")
+    (tmp_path / ".encoder.lock").touch()
+    train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu", resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["encoder"]
+
+
 @pytest.mark.parametrize("other", [{"seed": 1}, {"sentences": [["other", "words"]] * 100}])
 def test_a_complete_encoder_of_another_run_is_refused_or_trained_again(quick, tmp_path, other):
     """After a kill, the folder may still have the encoder that was to be replaced."""

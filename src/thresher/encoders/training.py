@@ -23,7 +23,7 @@ from thresher.lm.transformer import Shape
 from thresher.model_folder import CONFIG
 from thresher.untrusted_files import read_json
 from thresher.validation import require, require_choice
-from thresher.work_folder import check_output_folder, work_folder
+from thresher.work_folder import check_output_folder, work_dir_of, work_folder
 
 MIN_WORDS = 10_000  # with fewer words, the hidden states are not useful
 
@@ -129,7 +129,9 @@ def train_and_save_encoder(
     """
     folder, device = Path(folder), choose_device(device)
     fingerprint = _fingerprint(sentences, size=choose_size(size, device), seed=seed, device=device)
-    if not (resume and _is_complete(folder, fingerprint, force=force, on_note=on_note)):
+    if resume and _is_complete(folder, fingerprint, force=force, on_note=on_note):
+        _remove_leftovers(folder)
+    else:
         check_layer(layer, size=size, device=device)
         check_output_folder(folder, force=force)
         with work_folder(folder, resume=resume) as work_dir:
@@ -144,6 +146,14 @@ def train_and_save_encoder(
             )
             replace(trained, fingerprint=fingerprint).write(folder)
     return LanguageModelEncoder.load(folder, layer=layer, device=device)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what is left of a run that stopped after it had saved its encoder."""
+    if work_dir_of(folder).exists():
+        check_output_folder(folder, force=True)
+        with work_folder(folder, resume=True):
+            pass
 
 
 def _is_complete(
