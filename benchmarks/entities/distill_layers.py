@@ -2,7 +2,8 @@
 
     python -m benchmarks.entities.distill_layers                    ten minutes of a GPU
     python -m benchmarks.entities.distill_layers --inner 768        half as many inner units
-    python -m benchmarks.entities.distill_layers --init FOLDER      continue with a student
+    python -m benchmarks.entities.distill_layers --init FOLDER      continue with a student; with
+        --seconds 0 it only gets the kinds, signal weights and threshold of the built-in model
 
 The student starts with the first and the last of the teacher's three layers, each with all or with
 the most important of its inner units. Its loss is the error of the hidden states of all tokens and
@@ -152,8 +153,8 @@ def _random_batches(
     """Yield batches in random order, each with the fraction of the time that has passed."""
     generator = np.random.default_rng(0)
     started = time.monotonic()
-    while (done := (time.monotonic() - started) / seconds) < 1:
-        yield batches[generator.integers(len(batches))], done
+    while (passed := time.monotonic() - started) < seconds:
+        yield batches[generator.integers(len(batches))], passed / seconds
 
 
 def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> FinderModel:
