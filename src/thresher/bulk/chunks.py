@@ -10,9 +10,9 @@ from thresher.text.annotations import Span
 from thresher.text.document import Document
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import EntityFinder
     from thresher.entities.finding.decoding import Candidate
     from thresher.entities.finding.scored_text import Mention, ScoredSentence, ScoredText
+    from thresher.entities.finding.text_finder import TextFinder
 
 CHUNK_CHARACTERS = 1 << 17  # of raw texts: enough for full batches, and quickly done
 CHUNK_SENTENCES = 512  # of a file that is already split into words
@@ -59,7 +59,7 @@ class FindSpans:
     threshold: float | None = None
     only: tuple[str, ...] | None = None
 
-    def __call__(self, finder: "EntityFinder", chunk: Chunk) -> list[list[Span]]:
+    def __call__(self, finder: "TextFinder", chunk: Chunk) -> list[list[Span]]:
         """Return the entities of each document.
 
         Documents that are already split keep their words, and all of a chunk form one text.
@@ -91,7 +91,7 @@ class ScoreWords:
     only: tuple[str, ...] | None = None
 
     def __call__(
-        self, finder: "EntityFinder", chunk: Chunk
+        self, finder: "TextFinder", chunk: Chunk
     ) -> list[list[tuple["ScoredSentence", list["Candidate"]]]]:
         """Return the sentences of each document with their entities."""
         threshold = finder.threshold if self.threshold is None else self.threshold
@@ -112,14 +112,14 @@ class FindMentions:
     threshold: float | None = None
     only: tuple[str, ...] | None = None
 
-    def __call__(self, finder: "EntityFinder", chunk: Chunk) -> list[list["Mention"]]:
+    def __call__(self, finder: "TextFinder", chunk: Chunk) -> list[list["Mention"]]:
         """Return the mentions of each document."""
         threshold = finder.threshold if self.threshold is None else self.threshold
         kinds = checked_kinds(self.only, finder.kinds)
         return [text.mentions(threshold, kinds) for text in _scored_texts(finder, chunk)]
 
 
-def _scored_texts(finder: "EntityFinder", chunk: Chunk) -> Iterator["ScoredText"]:
+def _scored_texts(finder: "TextFinder", chunk: Chunk) -> Iterator["ScoredText"]:
     from thresher.entities.finding.scored_text import ScoredText  # noqa: PLC0415 (numpy)
 
     if chunk[0].sentences is None:

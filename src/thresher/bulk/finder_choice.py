@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import thresher
+from thresher.entities.built_in import AUTO, ENGLISH, find_model_folder
 from thresher.entities.choices import KindsWord
+from thresher.entities.readable_scripts import readable_scripts
 from thresher.errors import InputError
+from thresher.model_folder import CONFIG
+from thresher.untrusted_files import read_json
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.adaptation import Adaptation
+    from thresher.entities.finding.text_finder import TextFinder
     from thresher.entities.finding.user_rules import UserRules
     from thresher.entities.kinds.examples import KindExamples
 
@@ -24,6 +30,7 @@ class FinderChoice:
     exact: compute in float32 on a CPU that could use int8
     kinds: example names of kinds; "none" for entities without kinds; None for those of the model
     rules: names and patterns that are always or never reported
+    adaptation: what was estimated for the texts at hand; None for the model's own values
     """
 
     folder: Path | None = None
@@ -32,6 +39,7 @@ class FinderChoice:
     exact: bool = False
     kinds: "KindExamples | str | None" = None
     rules: "UserRules | None" = None
+    adaptation: "Adaptation | None" = None
 
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
@@ -39,8 +47,52 @@ class FinderChoice:
             return self
         return replace(self, folder=self.folder.resolve())
 
-    def load(self) -> "EntityFinder":
-        """Load the finder."""
+    @property
+    def is_auto(self) -> bool:
+        """True if a model is chosen for each text."""
+        return self.folder is not None and str(self.folder) == AUTO and not self.folder.exists()
+
+    def adapts_by_default(self) -> bool:
+        """Return True if the model is adapted to the texts unless the user says otherwise."""
+        return self._config().get("adapt") is True
+
+    def readable_scripts(self) -> frozenset[str] | None:
+        """Return the scripts that the model can read, from its config; None if not known."""
+        config = self._config()
+        try:
+            return readable_scripts(config["encoder"], config["learned_from"])
+        except (LookupError, TypeError, AttributeError):
+            return None
+
+    def _config(self) -> dict[str, Any]:
+        """Return the config of the model; empty for `auto`, and if it cannot be read."""
+        try:
+            config = read_json(find_model_folder(self.folder or ENGLISH) / CONFIG)
+        except InputError:
+            return {}
+        return config if isinstance(config, dict) else {}
+
+    def load(self) -> "TextFinder":
+        """Load the finder, or one that chooses a model for each text."""
+        if not self.is_auto:
+            return self.load_model()
+        from thresher.entities.auto_finder import AutoFinder  # noqa: PLC0415 (torch)
+
+        if self.selector is not None:
+            raise InputError(f"`selector` needs one model; `model` {AUTO} uses several")
+        finder = AutoFinder(self._load_named)
+        if self.rules is not None:
+            finder.rules = self.rules
+        return finder
+
+    def _load_named(self, name: str) -> "EntityFinder":
+        """Load a built-in model, with the same options."""
+        return replace(self, folder=Path(name), rules=None).load_model()
+
+    def load_model(self) -> "EntityFinder":
+        """Load the finder of one model."""
+        if self.is_auto:
+            raise InputError(f"`model` {AUTO} uses several models; name one of them")
         if self.kinds == KindsWord.AUTO:
             raise InputError(
                 "`kinds` auto is only for thresher find without --engine; thresher kinds writes "
@@ -52,6 +104,8 @@ class FinderChoice:
             finder = thresher.EntityFinder.load(self.folder, device=self.device, exact=self.exact)
         if self.selector is not None:
             finder = finder.with_selector(self.selector)
+        if self.adaptation is not None:
+            finder = finder.with_adaptation(self.adaptation)
         if self.kinds is not None:
             finder = finder.with_kinds(None if self.kinds == KindsWord.NONE else self.kinds)
         if self.rules is not None:

@@ -8,6 +8,7 @@ import thresher
 from thresher.bulk.filesystems import file_size, file_version
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import find_model_folder
+from thresher.entities.finding.adaptation import Adaptation
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG
 from thresher.untrusted_files import MAX_CONFIG_BYTES, parse_json, read_regular
@@ -29,8 +30,10 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
     use: dict[str, Any] = {"selector": choice.selector, "exact": choice.exact}
     if choice.rules is not None:
         use["rules"] = {"always": choice.rules.always, "never": choice.rules.never}
-    if choice.folder is None:
-        return {"model": f"built-in, {thresher.__version__}"} | use
+    if choice.adaptation is not None:
+        use["adaptation"] = hashlib.sha256(repr(_sorted(choice.adaptation)).encode()).hexdigest()
+    if choice.folder is None or choice.is_auto:
+        return {"model": f"{choice.folder or 'built-in'}, {thresher.__version__}"} | use
     folder = find_model_folder(choice.folder)
     path = folder / CONFIG
     if not path.exists():
@@ -40,6 +43,12 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
     config = parse_json(content, str(path))
     encoder = _encoder_folder(config, folder) if isinstance(config, dict) else None
     return identity | ({} if encoder is None else {"encoder": _folder_digest(encoder)}) | use
+
+
+def _sorted(adaptation: Adaptation) -> tuple[object, ...]:
+    """Return the values of an adaptation in an order that does not change between processes."""
+    values = adaptation
+    return (values.signal_weights, values.threshold, sorted(values.ordinary), values.words)
 
 
 def _encoder_folder(config: dict[str, Any], model: Path) -> Path | None:

@@ -27,7 +27,7 @@ from thresher.errors import InputError
 from thresher.text.annotations import Span
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.text_finder import TextFinder
 
 FORMAT_VERSION = 1
 _MAX_PROBLEMS = 100  # of a block that are described; the others are only counted
@@ -89,7 +89,7 @@ class BulkRun:
         done = {Path(name).stem for name in self._done_files()}
         return [block for block in blocks if f"{block.number:05}" not in done]
 
-    def process(self, finder: "EntityFinder", block: Block) -> BlockResult:
+    def process(self, finder: "TextFinder", block: Block) -> BlockResult:
         """Find entities in a block and write its part.
 
         If the block cannot be read or written in this format, the result says why.
@@ -134,7 +134,7 @@ class BulkRun:
         """Return the files in done/ without the temporary files of killed processes."""
         return [name for name in list_files(f"{self.folder}/done") if name.endswith(".json")]
 
-    def _find_spans(self, finder: "EntityFinder", rows: Rows) -> SpansOfRows:
+    def _find_spans(self, finder: "TextFinder", rows: Rows) -> SpansOfRows:
         texts = [text for text in rows.texts if text is not None]
         try:
             found = iter(list(finder.find_all(texts, threshold=self.threshold, only=self.only)))
@@ -146,7 +146,7 @@ class BulkRun:
             ]
 
     def _find_in_row(
-        self, finder: "EntityFinder", text: str, location: str, rows: Rows
+        self, finder: "TextFinder", text: str, location: str, rows: Rows
     ) -> list[Span] | None:
         try:
             return finder.find(text, threshold=self.threshold, only=self.only)

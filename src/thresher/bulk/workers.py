@@ -25,11 +25,11 @@ from thresher.errors import InputError, WorkerError
 from thresher.validation import require_number
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.text_finder import TextFinder
 
 T = TypeVar("T")
-Load = Callable[[], "EntityFinder"]
-Task = Callable[["EntityFinder", Chunk], T]
+Load = Callable[[], "TextFinder"]
+Task = Callable[["TextFinder", Chunk], T]
 
 CHUNKS_PER_WORKER = 2  # in progress: one being processed, one waiting
 
@@ -51,7 +51,7 @@ class FinderPool(Protocol):
 class LocalFinder:
     """A finder in this process."""
 
-    finder: "EntityFinder"
+    finder: "TextFinder"
 
     @property
     def lacks_int8(self) -> bool:
@@ -200,7 +200,7 @@ def _work(connection: Connection, load: Load, count: int) -> None:
 
 
 def _result_or_error(
-    task: Task[T], finder: "EntityFinder", chunk: Chunk
+    task: Task[T], finder: "TextFinder", chunk: Chunk
 ) -> tuple[T | None, Exception | None]:
     try:
         return task(finder, chunk), None

@@ -15,13 +15,22 @@ from thresher.errors import InputError, ThresherError
 if TYPE_CHECKING:
     from thresher import EntityFinder
     from thresher.encoders import Encoder
+    from thresher.entities.finding.text_finder import TextFinder
     from thresher.rationales.finder import RationaleFinder
 
 
-def load_finder(model: FinderChoice, *, quiet: bool) -> "EntityFinder":
-    """Load a finder in this process."""
+def load_finder(model: FinderChoice, *, quiet: bool) -> "TextFinder":
+    """Load a finder in this process, which may choose a model for each text."""
     with _loading(model.device, quiet=quiet):
         finder = model.load()
+    _note_missing_int8(finder, exact=model.exact)
+    return finder
+
+
+def load_model(model: FinderChoice, *, quiet: bool) -> "EntityFinder":
+    """Load the finder of one model in this process."""
+    with _loading(model.device, quiet=quiet):
+        finder = model.load_model()
     _note_missing_int8(finder, exact=model.exact)
     return finder
 
@@ -39,7 +48,7 @@ def open_finders(model: FinderChoice, *, workers: int | None, quiet: bool) -> It
         yield finders
 
 
-def _note_missing_int8(finder: "EntityFinder | FinderPool", *, exact: bool) -> None:
+def _note_missing_int8(finder: "TextFinder | FinderPool", *, exact: bool) -> None:
     """Print a note if the finder had to fall back to float32."""
     if finder.lacks_int8 and not exact:
         print_note(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from thresher.encoders.joined import SEPARATOR, JoinedEncoder
 from thresher.encoders.multilingual.cached_folder import packaged_encoder
 from thresher.encoders.multilingual.encoder import MULTILINGUAL_ENCODER, MultilingualE5
 from thresher.encoders.protocol import Encoder
@@ -34,12 +35,19 @@ def load_encoder(
     The default encoder and the multilingual one are loaded from the packages that contain them, if
     these are installed.
 
-    name: a folder, a name on the Hub, or "multilingual"
-    layer: the layer whose hidden states `encode` returns; by default two thirds of the way up
+    name: a folder, a name on the Hub, "multilingual", or several of these joined by "+", whose
+        vectors are then concatenated
+    layer: the layer whose hidden states `encode` returns; by default two thirds of the way up. For
+        several encoders it must be None or 0: each has its own
     device: by default a GPU if there is one
     near: a folder in which to look for a language model that is no longer at `name`
     """
     device = choose_device(device)
+    if SEPARATOR in name and not Path(name).exists():
+        if layer:
+            raise InputError(f"`layer` needs one encoder; {name} are several")
+        parts = name.split(SEPARATOR)
+        return JoinedEncoder([load_encoder(each, device=device, near=near) for each in parts])
     folder = _language_model_folder(name, near)
     if folder is not None:
         from thresher.encoders.language_model import LanguageModelEncoder  # noqa: PLC0415

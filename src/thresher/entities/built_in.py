@@ -7,7 +7,9 @@ from thresher.errors import InputError, did_you_mean
 ENGLISH = "english"
 SMALL_ENGLISH = "small-english"  # distilled from it; two smaller transformer layers
 FAST_ENGLISH = "fast-english"  # distilled from it; has no transformer
-NAMES = (ENGLISH, SMALL_ENGLISH, FAST_ENGLISH)
+MULTILINGUAL = "multilingual"  # about a hundred languages
+NAMES = (ENGLISH, SMALL_ENGLISH, FAST_ENGLISH, MULTILINGUAL)
+AUTO = "auto"  # english or multilingual, by the language of each text
 
 
 def find_model_folder(model: str | Path) -> Path:

@@ -17,6 +17,12 @@ from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder, LayeredEncoder, LowPrecision
 from thresher.entities.built_in import ENGLISH, find_model_folder
+from thresher.entities.finding.adaptation import (
+    MIN_WORDS,
+    Adaptation,
+    estimate_adaptation,
+    first_words,
+)
 from thresher.entities.finding.decoding import Candidate, decode
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.signal_weights import Scores
@@ -28,6 +34,7 @@ from thresher.entities.kinds.examples import KindExamples, as_examples
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.model import FinderModel
+from thresher.entities.readable_scripts import unreadable_text
 from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
 from thresher.gates.batching import sentence_starts
@@ -351,6 +358,34 @@ class EntityFinder(TextFinder, HubModel):
         """The kinds that spans can have; empty if the finder knows none."""
         return self.model.kinds.kinds if self.model.kinds else ()
 
+    def adapted_to(self, texts: Iterable[str]) -> "EntityFinder":
+        """Return a finder with signal weights and a threshold for these texts, without labels.
+
+        They are estimated from the first 50,000 words; from fewer than 2,000, nothing is changed.
+        What the finder finds in a text then also depends on the other texts.
+        """
+        texts = refuse_string(texts, "texts", "adapted_to([text])")
+        return self.adapted_to_words([each.texts for each in segment(text)] for text in texts)
+
+    def adapted_to_words(self, texts: Iterable[SplitText]) -> "EntityFinder":
+        """Adapt as `adapted_to` does, to texts that are already split into words."""
+        adaptation = self.estimate_adaptation(texts)
+        return self if adaptation is None else self.with_adaptation(adaptation)
+
+    def estimate_adaptation(self, texts: Iterable[SplitText]) -> Adaptation | None:
+        """Estimate what suits texts that are split into words; None if they are too short."""
+        split = list(first_words(texts))
+        sentences = list(chain.from_iterable(split))
+        if sum(map(len, sentences)) < MIN_WORDS:
+            return None
+        return estimate_adaptation(
+            self.model, self.gate_scores(sentences), split, common_words=self.encoder.common_words
+        )
+
+    def with_adaptation(self, adaptation: Adaptation) -> "EntityFinder":
+        """Return this finder with what was estimated for a corpus."""
+        return EntityFinder(self.encoder, self.model.with_adaptation(adaptation))
+
     @property
     def threshold(self) -> float:
         """The smallest score of a candidate that counts as an entity."""
@@ -366,6 +401,10 @@ class EntityFinder(TextFinder, HubModel):
         """True if the model can run in int8 on a CPU, but this CPU cannot."""
         on_cpu = self.encoder.device.type == "cpu"
         return bool(self.model.ranges) and on_cpu and not int8_supported()
+
+    def unreadable(self, text: str) -> str | None:
+        """Return why the model cannot read a text, and which model can; None if it can."""
+        return unreadable_text(text, self.model.scripts)
 
     def save(self, folder: str | Path) -> None:
         """Save the model as a folder, atomically."""
@@ -412,7 +451,9 @@ class EntityFinder(TextFinder, HubModel):
         if kind_scores is not None:
             scores = np.maximum(scores, np.where(signals.possible, kind_scores.max(axis=1), 0.0))
         bounds = pairwise(sentence_starts(sentences).tolist())
-        decoded = decode(sentences, scores, not_names=model.not_names)
+        decoded = decode(
+            sentences, scores, not_names=model.not_names, min_word_score=model.min_word_score
+        )
         return [
             ScoredSentence(words, scores[start:end], candidates)
             for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)

@@ -13,11 +13,14 @@ from torch import Tensor
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
+from thresher.entities.finding.adaptation import Adaptation
+from thresher.entities.finding.decoding import MIN_WORD_SCORE
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
+from thresher.entities.readable_scripts import readable_scripts
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
 from thresher.gates.choices import GateUnit
@@ -56,6 +59,8 @@ class FinderModel:
     ranges: the input ranges of the encoder's layers, if it may run in int8
     kinds: a sample of entities from which kinds are learned, and the kinds that the model has
     layers: the weights of layers that replace those of the encoder, if the model was distilled
+    adapts: whether the command line adapts the model to the text at hand by default
+    min_word_score: the smallest score of a word that joins a span
     """
 
     encoder: str
@@ -71,6 +76,8 @@ class FinderModel:
     ranges: Mapping[str, Tensor] = field(default_factory=dict)
     kinds: KindModel | None = None
     layers: Mapping[str, Tensor] = field(default_factory=dict)
+    adapts: bool = False
+    min_word_score: float = MIN_WORD_SCORE
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -92,6 +99,11 @@ class FinderModel:
     def threshold(self) -> float:
         """The smallest score of a candidate that counts as an entity."""
         return self.selectors[self.entity].threshold
+
+    @property
+    def scripts(self) -> frozenset[str] | None:
+        """The scripts that the model can read; None if it can read all, or it is not known."""
+        return readable_scripts(self.encoder, self.learned_from)
 
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
@@ -115,6 +127,17 @@ class FinderModel:
             rule = f"between 1 and {len(self.selectors)}" if len(self.selectors) > 1 else "1"
             raise InputError(f"the number of the selector must be {rule}, got {number}")
         return replace(self, entity=number - 1)
+
+    def with_adaptation(self, adaptation: Adaptation) -> "FinderModel":
+        """Return this model with the weights, threshold and ordinary words for a corpus."""
+        selectors = list(self.selectors)
+        selectors[self.entity] = replace(
+            selectors[self.entity],
+            signal_weights=adaptation.signal_weights,
+            threshold=adaptation.threshold,
+        )
+        ordinary = self.ordinary and self.ordinary | adaptation.ordinary
+        return replace(self, selectors=tuple(selectors), ordinary=ordinary)
 
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
@@ -144,6 +167,8 @@ class FinderModel:
             "repetition": self.ordinary is not None,
             "dates": None if self.dates is None else sorted(self.dates),
             "learned_from": self.learned_from,
+            **({"adapt": True} if self.adapts else {}),
+            **_unless_default("joining", self.min_word_score, MIN_WORD_SCORE),
         }
         KIND.write(folder, config, files, card=card(self))
 
@@ -167,7 +192,14 @@ class FinderModel:
                 ranges=_read_ranges(files[_RANGES]) if _RANGES in files else {},
                 kinds=KindModel.from_files(files) if kind_model.WEIGHTS in files else None,
                 layers=load_tensors(files[_LAYERS], _LAYERS) if _LAYERS in files else {},
+                adapts=config.get("adapt") is True,
+                min_word_score=float(config.get("joining", MIN_WORD_SCORE)),
             )
+
+
+def _unless_default(key: str, value: float, default: float) -> dict[str, float]:
+    """Return a part of the config; models with the default keep the config of version 0.2."""
+    return {} if value == default else {key: value}
 
 
 def _check_config(config: Mapping[str, Any]) -> None:
@@ -175,6 +207,8 @@ def _check_config(config: Mapping[str, Any]) -> None:
     require(type(config["encoder"]) is str, "encoder", repr(config["encoder"]), "a name")
     require(type(config["layer"]) is int, "layer", repr(config["layer"]), "a whole number")
     require(type(config.get("entity", 0)) is int, "entity", config.get("entity"), "a whole number")
+    joining = config.get("joining", MIN_WORD_SCORE)
+    require_number("joining", joining, at_least=0, at_most=1)
     for name in ("not_names", "dates"):
         words = config.get(name) or []
         valid = isinstance(words, list) and all(isinstance(word, str) for word in words)

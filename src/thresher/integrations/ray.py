@@ -22,7 +22,7 @@ from thresher.bulk.workers import picklable_error
 from thresher.errors import InputError, WorkerError, requires_extra
 
 if TYPE_CHECKING:
-    from thresher.entities.finder import EntityFinder
+    from thresher.entities.finding.text_finder import TextFinder
 
 # Ray uses these when it is imported or started: no telemetry, no token file in the home folder.
 _ENVIRONMENT = {
@@ -47,7 +47,7 @@ class BlockFinder:
         self._memory = MemoryTrimmer()
 
     @cached_property
-    def _finder(self) -> "EntityFinder":
+    def _finder(self) -> "TextFinder":
         import torch  # noqa: PLC0415 (only actors need it)
 
         torch.set_num_threads(1)

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from rich.console import Group
 
+from thresher.cli.entities.adapt import Adapt
 from thresher.cli.entities.kind_tables import kind_tables
 from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
@@ -46,6 +47,7 @@ def evaluate(
     run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
     kind_map: KindMap = None,
+    adapt: Adapt = None,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 
@@ -64,9 +66,11 @@ def evaluate(
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
     texts = GoldTexts.read(gold, format=format_, on_skipped=print_note)
-    finder = load_finder(finder_options.choice(run.device), quiet=run.quiet)
+    choice = finder_options.choice(run.device)
+    finder = load_finder(choice, quiet=run.quiet)
     threshold = finder_options.threshold
     threshold = finder.threshold if threshold is None else threshold
+    adapt = choice.adapts_by_default() if adapt is None else adapt
     counts = texts.counts()
     names = {each.kind: each.name for each in kind_map or ()}
     with progress_bars(quiet=run.quiet) as progress:
@@ -74,8 +78,9 @@ def evaluate(
             name: evaluate_finder(
                 finder,
                 texts,
-                threshold=threshold,
+                threshold=finder_options.threshold if adapt else threshold,
                 lower_case=lower_case,
+                adapt=adapt,
                 kind_map=names,
                 progress=progress.stage(name, counts["sentences"]),
             )
@@ -84,6 +89,7 @@ def evaluate(
     _note_unknown_kinds(texts.labels, finder.kinds, names)
     model = finder_options.model
     about = {"gold": gold, "model": str(model) if model else None, "threshold": threshold}
+    about |= {"adapted": True} if adapt else {}
     figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
     print_results(
         about | counts | figures,

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
@@ -11,17 +11,21 @@ from typing import Annotated
 
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.memory import rare_garbage_collection
+from thresher.cli.entities.adapt import Adapt, adapted_choice
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.entities.kinds import discover
-from thresher.cli.errors import Problems
-from thresher.cli.models import load_finder, open_finders
+from thresher.cli.errors import Problems, print_note
+from thresher.cli.models import load_model, open_finders
 from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import FinderOptions, FindTextOptions, Only, RunOptions, Workers
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.entities.choices import KindsWord
+from thresher.entities.readable_scripts import unreadable_text
 from thresher.errors import InputError
 from thresher.text.document import Document
+from thresher.text.segmentation.unspaced_scripts import missing_dictionary
+from thresher.text.sources import display_name
 
 
 class OutputFormat(StrEnum):
@@ -95,6 +99,7 @@ def find(
     workers: Workers = None,
     engine: EngineName = None,
     only: Only = None,
+    adapt: Adapt = None,
 ) -> None:
     """Find the entities of texts.
 
@@ -106,6 +111,7 @@ def find(
     thresher find page.txt -o page.html
     thresher find table.csv -o entities.csv   (one row for each entity)
     thresher find notes.txt --only person,place
+    thresher find noter.txt --model multilingual   (any of a hundred languages)
     thresher find notes.txt --kinds kinds.toml   (example names of your kinds)
     thresher find corpus/ --kinds auto           (kinds discovered in the texts)
     thresher find words.conll --to conll    (token, B-ENT I-ENT or O, score)
@@ -118,6 +124,8 @@ def find(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     choice = finder.choice(run.device, selector)
     if engine is not None:
+        if adapt is not False and (adapt or choice.adapts_by_default()):
+            choice, _ = adapted_choice(choice, texts.read(Problems()), adapt=True, quiet=run.quiet)
         return find_in_bulk(
             texts,
             output,
@@ -142,6 +150,7 @@ def find(
         all_documents = list(documents)
         choice = with_discovered_kinds(choice, all_documents, quiet=run.quiet)
         documents = iter(all_documents)
+    choice, documents = adapted_choice(choice, documents, adapt=adapt, quiet=run.quiet)
     on_terminal = path is None and sys.stdout.isatty()
     with (
         open_output(path) as write,
@@ -149,6 +158,7 @@ def find(
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet or on_terminal) as progress,
     ):
+        documents = _checked(documents, choice.readable_scripts(), problems)
         found = Find(finders, progress.track(documents, "finding"), finder.threshold, only)
         for piece in found.write(output_format):
             write(piece)
@@ -161,7 +171,26 @@ def with_discovered_kinds(
     choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
 ) -> FinderChoice:
     """Return the choice with the kinds that are discovered in the documents."""
-    finder = load_finder(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
+    finder = load_model(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
     examples = discover(finder, documents).examples()
     print_remark(f"discovered kinds: {', '.join(examples.kinds)}", quiet=quiet)
     return replace(choice, kinds=examples)
+
+
+def _checked(
+    documents: Iterable[Document], scripts: Set[str] | None, problems: Problems
+) -> Iterator[Document]:
+    """Yield all documents; report those that the model cannot read, or not split into words.
+
+    scripts: those that the model can read; None for all
+    """
+    has_note = False
+    for document in documents:
+        if problem := unreadable_text(document.text, scripts):
+            problems(f"{display_name(document.source)}:{document.number}: {problem}")
+        elif not (has_note or document.sentences):
+            note = missing_dictionary(document.text)
+            has_note = note is not None
+            if note:
+                print_note(note)
+        yield document

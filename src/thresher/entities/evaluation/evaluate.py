@@ -129,6 +129,7 @@ def evaluate_finder(
     *,
     threshold: float | None = None,
     lower_case: bool = False,
+    adapt: bool = False,
     kind_map: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
 ) -> FinderEvaluation:
@@ -136,15 +137,20 @@ def evaluate_finder(
 
     threshold: the smallest score of a span; by default that of the finder
     lower_case: convert all words to lower case before finding
+    adapt: adapt the finder to the texts first, without their labels
     kind_map: what kinds in gold data, or those of the finder, are called in the results:
         {"PER": "person"}. A kind that is called "none" counts as no kind
     progress: is called with 1 after each sentence
     """
     names = gold.kind_names(finder.kinds, kind_map)
+    texts = [
+        [_lower(each.words) if lower_case else each.words for each in text] for text in gold.texts
+    ]
+    if adapt:
+        finder = finder.adapted_to_words(texts)
     scored = []
-    for text in gold.texts:
-        words = (_lower(each.words) if lower_case else each.words for each in text)
-        for sentence in finder.score_long_text(words):
+    for text in texts:
+        for sentence in finder.score_long_text(text):
             scored.append(sentence)
             progress(1)
     spans = [each.spans for each in gold.sentences]

@@ -24,7 +24,7 @@ from thresher.entities.priors.word_lists import ARTICLES, JOINERS
 from thresher.text.annotations import Span
 from thresher.text.sentences import Sentence
 
-MIN_WORD_SCORE = 0.22  # of a word that joins a run
+MIN_WORD_SCORE = 0.22  # of a word that joins a run; a model may have its own
 MAX_SPAN_SCORE = 0.8
 _MAX_GAP = 2  # joining words between two parts of a run
 
@@ -56,23 +56,34 @@ def word_spans(
 
 
 def decode(
-    sentences: Iterable[Sequence[str]], scores: Scores, *, not_names: Set[str] = frozenset()
+    sentences: Iterable[Sequence[str]],
+    scores: Scores,
+    *,
+    not_names: Set[str] = frozenset(),
+    min_word_score: float = MIN_WORD_SCORE,
 ) -> Iterator[list[Candidate]]:
     """Yield the candidates of each sentence.
 
     scores: (words,), of the words of all sentences
+    min_word_score: of a word that joins a run
     """
     values: list[float] = scores.tolist()  # Python floats are faster than arrays of a few numbers
     end = 0
     for words in sentences:
         start, end = end, end + len(words)
-        yield candidates(words, values[start:end], not_names=not_names)
+        yield candidates(
+            words, values[start:end], not_names=not_names, min_word_score=min_word_score
+        )
     if end != len(values):
         raise ValueError(f"there must be one score per word: {end} words, {len(values)} scores")
 
 
 def candidates(
-    words: Sequence[str], scores: Sequence[float], *, not_names: Set[str] = frozenset()
+    words: Sequence[str],
+    scores: Sequence[float],
+    *,
+    not_names: Set[str] = frozenset(),
+    min_word_score: float = MIN_WORD_SCORE,
 ) -> list[Candidate]:
     """Return the candidates of a sentence: non-overlapping, from left to right."""
     if len(words) != len(scores):
@@ -80,7 +91,7 @@ def candidates(
             f"there must be one score per word: {len(words)} words, {len(scores)} scores"
         )
     found = []
-    for run in _runs(words, [i for i, score in enumerate(scores) if score >= MIN_WORD_SCORE]):
+    for run in _runs(words, [i for i, score in enumerate(scores) if score >= min_word_score]):
         start, end = _trimmed(words, *run, not_names)
         if start < end:
             start -= _has_own_article(words, start)

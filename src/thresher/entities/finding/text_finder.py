@@ -1,5 +1,6 @@
 """The base class of finders: from texts to scored texts and spans, however words are scored."""
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
@@ -68,6 +69,19 @@ class TextFinder(ABC):
         finder.rules = UserRules(_rules(always), _rules(never))
         return finder
 
+    @property
+    def lacks_int8(self) -> bool:
+        """True if the model can run in int8 on a CPU, but this CPU cannot."""
+        return False
+
+    def unreadable(self, text: str) -> str | None:
+        """Return why the finder cannot read a text, and which model can; None if it can."""
+        return None
+
+    def adapted_to_words(self, texts: Iterable[SplitText]) -> "TextFinder":
+        """Return a finder that is adapted to texts split into words; not every finder can be."""
+        raise InputError("`adapt` needs one model; `model` auto uses several")
+
     @overload
     def find(
         self,
@@ -98,6 +112,8 @@ class TextFinder(ABC):
         text: a text; or a list, or a column of pandas or polars. A missing value has no entities
         only: the kinds of entities to return, None for those without a kind; by default all
         """
+        if isinstance(text, str) and (problem := self.unreadable(text)):
+            logging.getLogger("thresher").warning(problem)
         texts = [text] if isinstance(text, str) else with_missing_as_empty(text)
         found = self.find_all(texts, threshold=threshold, only=only)
         results = [FoundSpans(each, spans) for each, spans in zip(texts, found, strict=True)]

@@ -18,6 +18,7 @@ from thresher.entities.priors.word_priors import (
     LetterlessPrior,
     Prior,
     Probabilities,
+    PseudoLabelPrior,
     WordListPrior,
     first_probability,
 )
@@ -48,6 +49,8 @@ class PriorKnowledge:
     dates: whether dates are entities, too; their words are found by the years next to them
     rates, selected: expected rates, P(entity | feature) and the overall rate of entity words
     surprisal: (words,), of the training text, for the prior of that name
+    gates: (words,), P(open) of another finder on the training text; confident ones are labels of
+        words that nothing else gives a probability. NaN for words that are left out
     """
 
     priors: Sequence[str] = ()
@@ -57,6 +60,7 @@ class PriorKnowledge:
     rates: Mapping[str, float] = field(default_factory=dict)
     selected: float | None = None
     surprisal: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
+    gates: NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("priors", "names", "not_names"):
@@ -113,6 +117,8 @@ class PriorKnowledge:
             caseless_only=PriorName.CASING in self.priors,
         )
         priors = [*self._priors_from_lists(inputs), *self._chosen_priors(inputs)]
+        if self.gates is not None:
+            priors.append(PseudoLabelPrior(self.gates))
         return first_probability(priors, sentences)
 
     def _priors_from_lists(self, inputs: PriorInputs) -> Iterator[Prior]:

@@ -1,10 +1,8 @@
 """Detect the scripts of a text and whether it uses capitals; choose priors accordingly."""
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from thresher.entities.choices import PriorName
 from thresher.entities.priors.casing import is_capitalised
 from thresher.text.indexed_sentences import IndexedSentences
+from thresher.text.scripts import script_of
 
 MIN_FRACTION = 0.05  # of the letters; a script with fewer is used in names and quotations
 _UNSPACED = {"Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar"}
@@ -42,7 +41,7 @@ class ScriptProfile:
         total = max(letters.total(), 1)
         scripts: Counter[str] = Counter()
         for letter, times in letters.items():
-            scripts[_script(letter)] += times
+            scripts[script_of(letter)] += times
         return cls(
             {name: times / total for name, times in scripts.most_common()},
             sum(times for letter, times in letters.items() if not _has_case(letter)) / total,
@@ -67,20 +66,18 @@ class ScriptProfile:
         """True if part of the text is in a script without spaces between words."""
         return sum(self.scripts.get(name, 0.0) for name in _UNSPACED) >= MIN_FRACTION
 
+    @property
+    def main_scripts(self) -> list[str]:
+        """The scripts of at least a twentieth of the letters, the largest first."""
+        return [name for name, part in self.scripts.items() if part >= MIN_FRACTION]
+
     def __str__(self) -> str:
         """Return a description such as "Ethiopic script, no capitals"."""
-        large = {name: part for name, part in self.scripts.items() if part >= MIN_FRACTION}
+        large = {name: self.scripts[name] for name in self.main_scripts}
         names = [f"{name} {part:.0%}" if len(large) > 1 else name for name, part in large.items()]
         script = f"{' and '.join(names)} script" + ("s" if len(large) > 1 else "")
         capitals = "no capitals" if self.capitals < MIN_CAPITALS else "capitals"
         return f"{script}, {capitals}" if names else "no letters"
-
-
-@lru_cache(maxsize=1 << 12)
-def _script(letter: str) -> str:
-    """Return the first word of the letter's Unicode name, which is nearly always its script."""
-    name = unicodedata.name(letter, "").partition(" ")[0]
-    return "Han" if name == "CJK" else name.capitalize() or "Unnamed"
 
 
 def _has_case(letter: str) -> bool:

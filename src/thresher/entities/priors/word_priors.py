@@ -32,6 +32,7 @@ from thresher.entities.priors.casing import (
     is_word,
 )
 from thresher.entities.priors.word_statistics import WordStatistics, is_repeated_nearby
+from thresher.errors import InputError
 from thresher.maths.expectations import maximum_entropy
 from thresher.text.indexed_sentences import IndexedSentences
 from thresher.validation import require_choice
@@ -39,6 +40,7 @@ from thresher.validation import require_choice
 Sentences = Sequence[Sequence[str]]
 Probabilities = NDArray[np.float32]
 UNKNOWN = float("nan")
+MIN_LABEL_GATE, MAX_OTHER_GATE = 0.85, 0.1  # gates beyond these are pseudo-labels
 MAX_RARE_COUNT = 3  # occurrences of a rare word in the text
 
 
@@ -149,6 +151,23 @@ class RarityPrior:
         return _map_words(
             sentences, lambda word: self.rate if _is_rare(word, self.statistics) else 0.0
         )
+
+
+@dataclass(frozen=True)
+class PseudoLabelPrior:
+    """Uses confident gates of another finder as labels: 1 above .85, 0 below .1.
+
+    gates: (words,), P(open) of each word of the sentences; NaN gives no probability
+    """
+
+    gates: NDArray[np.float32]
+
+    def probabilities(self, sentences: Sentences) -> Probabilities:
+        """Return 1 or 0 where the other finder is confident."""
+        if len(self.gates) != sum(map(len, sentences)):
+            raise InputError("there must be one gate per word")
+        labels = np.where(self.gates > MIN_LABEL_GATE, 1.0, UNKNOWN)
+        return np.where(self.gates < MAX_OTHER_GATE, 0.0, labels).astype(np.float32)
 
 
 @dataclass(frozen=True)

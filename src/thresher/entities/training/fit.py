@@ -15,6 +15,7 @@ from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.priors.scripts import ScriptProfile
 from thresher.entities.selectors import CalibratedSelector, FittedSelectors
 from thresher.entities.training.kinds import fit_kinds
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch
@@ -182,6 +183,7 @@ def build_model(
         learned_from={
             "sentences": len(sentences),
             "words": sum(map(len, sentences)),
+            "scripts": ScriptProfile.from_sentences(sentences).main_scripts,
             "settings": asdict(settings),
             "priors": list(prior_knowledge.priors),
             "names": len(prior_knowledge.names),

@@ -14,6 +14,10 @@ import regex
 # sound marks (U+30FC, U+FF70) are used by several scripts and have to be listed.
 UNSPACED_LETTERS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{LB=SA}\u30fc\uff70"
 
+_LETTER, _UNSPACED_LETTER = regex.compile(r"\p{L}"), regex.compile(f"[{UNSPACED_LETTERS}]")
+_SAMPLE = 4000  # characters of a text that are looked at
+_MIN_FRACTION = 0.05  # of the letters
+
 
 def split_unspaced(run: str) -> list[str]:
     """Split a run of unspaced letters into words: `"".join(split_unspaced(run)) == run`."""
@@ -23,6 +27,19 @@ def split_unspaced(run: str) -> list[str]:
 def has_word_dictionary() -> bool:
     """Return True if runs are split by a dictionary, not into grapheme clusters."""
     return find_spec("icu4py") is not None
+
+
+def missing_dictionary(text: str) -> str | None:
+    """Return a note if a text needs a dictionary of words that is not installed, else None."""
+    if text.isascii() or has_word_dictionary():
+        return None
+    letters = len(_LETTER.findall(text[:_SAMPLE]))
+    if len(_UNSPACED_LETTER.findall(text[:_SAMPLE])) <= _MIN_FRACTION * letters:
+        return None
+    return (
+        "the text has scripts without spaces, whose words are found with ICU; without it every "
+        "character is a word: pip install 'thresher[unspaced]'"
+    )
 
 
 @cache

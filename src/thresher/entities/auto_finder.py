@@ -1,0 +1,85 @@
+"""A finder that chooses the built-in English or multilingual model for each text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+from typing import Self
+
+import numpy as np
+
+from thresher.entities.built_in import ENGLISH, MULTILINGUAL
+from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.scored_text import ScoredSentence
+from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.text.scripts import SAMPLE, is_english
+
+THRESHOLD = 0.4  # near those of both models
+
+
+class AutoFinder(TextFinder):
+    """Finds the entities of English texts with the English model, of others with `multilingual`.
+
+    A model is loaded when the first text needs it. The scores of spans are shifted in log-odds, so
+    that both models have the same threshold.
+
+    >>> AutoFinder.load().find("Marie Curie flyttede til Paris.")
+    [Span(start=0, end=11, text='Marie Curie', score=…), Span(start=25, end=30, text='Paris', …)]
+    """
+
+    def __init__(self, load: Callable[[str], EntityFinder]) -> None:
+        self._finder = cache(load)
+
+    @classmethod
+    def load(cls, *, device: str | None = None, exact: bool = False) -> Self:
+        """Return a finder; see `EntityFinder.load`."""
+        return cls(partial(EntityFinder.load, device=device, exact=exact))
+
+    @property
+    def threshold(self) -> float:
+        """The smallest score of a candidate that counts as an entity."""
+        return THRESHOLD
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that spans of one of the models can have."""
+        models = map(self._finder, (ENGLISH, MULTILINGUAL))
+        return tuple(dict.fromkeys(kind for model in models for kind in model.kinds))
+
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        chosen = [model_for(sentences) for sentences in texts]
+        scored: dict[int, list[ScoredSentence]] = {}
+        for name in dict.fromkeys(chosen):
+            numbers = [number for number, each in enumerate(chosen) if each == name]
+            finder = self._finder(name)
+            results = iter(finder._score([texts[number] for number in numbers]))
+            for number in numbers:
+                own = islice(results, len(texts[number]))
+                scored[number] = [_with_threshold(each, finder.threshold) for each in own]
+        return [sentence for number in range(len(texts)) for sentence in scored[number]]
+
+
+def model_for(sentences: SplitText) -> str:
+    """Return the name of the model for a text that is split into sentences and words."""
+    sample, length = [], 0
+    for words in sentences:
+        sample.append(" ".join(words))
+        length += len(sample[-1])
+        if length >= SAMPLE:
+            break
+    return ENGLISH if is_english(" ".join(sample)) else MULTILINGUAL
+
+
+def _with_threshold(sentence: ScoredSentence, threshold: float) -> ScoredSentence:
+    """Return the sentence with scores of candidates for `THRESHOLD` instead of `threshold`."""
+    shift = _log_odds(THRESHOLD) - _log_odds(threshold)
+    moved = [
+        replace(each, score=float(1 / (1 + np.exp(-_log_odds(each.score) - shift))))
+        for each in sentence.candidates
+    ]
+    return replace(sentence, candidates=moved)
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 1e-9), 1 - 1e-9)
+    return float(np.log(p) - np.log1p(-p))
