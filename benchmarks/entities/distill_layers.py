@@ -176,6 +176,7 @@ def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> F
         selectors=(own,),
         entity=0,
         learned_from=made,
+        kinds=None,  # learned by `benchmarks.kinds.build`
     )
 
 

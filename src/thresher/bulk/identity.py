@@ -30,6 +30,8 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
     use: dict[str, Any] = {"selector": choice.selector, "exact": choice.exact}
     if choice.rules is not None:
         use["rules"] = {"always": choice.rules.always, "never": choice.rules.never}
+    if choice.kinds is not None:
+        use["kinds"] = choice.kinds if isinstance(choice.kinds, str) else dict(choice.kinds.names)
     if choice.adaptation is not None:
         use["adaptation"] = hashlib.sha256(repr(_sorted(choice.adaptation)).encode()).hexdigest()
     if choice.folder is None or choice.is_auto:

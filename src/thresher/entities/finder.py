@@ -29,10 +29,15 @@ from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
 from thresher.entities.hub import HubModel
 from thresher.entities.kinds.assignment import KindAssigner
-from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
+from thresher.entities.kinds.entity_sample import (
+    EntitySample,
+    collect_sample,
+    empty_sample,
+    span_bounds,
+)
 from thresher.entities.kinds.examples import KindExamples, as_examples
 from thresher.entities.kinds.kind_model import KindModel
-from thresher.entities.kinds.span_vectors import Vectors
+from thresher.entities.kinds.span_vectors import Vectors, span_vectors
 from thresher.entities.model import FinderModel
 from thresher.entities.readable_scripts import unreadable_text
 from thresher.entities.word_scorer import WordScorer
@@ -56,6 +61,7 @@ if TYPE_CHECKING:
 
 _LOGGER = logging.getLogger("thresher")
 _SENTENCES_PER_GROUP = 2048  # scored at a time by the teacher of a distillation
+_KIND_SENTENCES = 4000  # on which a student learns the kinds of its teacher
 _MAX_KIND_WORDS = 200_000  # of texts on which kind gates are trained
 _CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
 
@@ -245,7 +251,27 @@ class EntityFinder(TextFinder, HubModel):
             progress=progress,
         )
         assert model.static is not None
-        return EntityFinder(model.static, model)
+        return EntityFinder(model.static, model).with_kinds_of(self, sentences)
+
+    def with_kinds_of(self, teacher: "EntityFinder", sentences: SplitText) -> "EntityFinder":
+        """Return a finder that predicts the kinds of another one, taught on raw sentences.
+
+        The entities of the sentences are also its sample, from which other kinds can be learned.
+        """
+        from thresher.entities.kinds.distillation import distill_kinds  # noqa: PLC0415
+
+        some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
+        encoded = teacher._words.encode(some)
+        scored = teacher._score_gates([some], some, encoded.gate_scores, encoded.kind_scores)
+        found = [each.found(teacher.threshold) for each in scored]
+        vectors = self._words.encode(some).vectors
+        sample = collect_sample(some, found, vectors, UnitIndex.of_words(some))
+        classifier = teacher.model.kinds.classifier if teacher.model.kinds else None
+        if classifier is not None and len(sample):
+            bounds = span_bounds(some, found)
+            taught, learned = (span_vectors(v, *bounds) for v in (encoded.vectors, vectors))
+            classifier = distill_kinds(classifier, taught, learned)
+        return self._with(KindModel(sample, classifier if len(sample) else None))
 
     def with_selector(self, number: int) -> "EntityFinder":
         """Return a finder that uses another selector of the same model, counted from 1."""

@@ -49,6 +49,14 @@ def test_a_few_names_define_new_kinds(finder):
     assert found["Google"] == "company"
 
 
+def test_an_entity_that_fits_no_kind_has_none(finder):
+    drugs = {"drug": ["aspirin", "ibuprofen", "morphine"], "person": KINDS["person"]}
+    found = kinds_of(finder.with_kinds(drugs))
+    assert found["Marie Curie"] == "person"
+    assert found["Paris"] is None
+    assert found["Germany"] is None
+
+
 def test_kinds_are_saved_with_the_model(finder, tmp_path):
     own = finder.with_kinds(KINDS)
     own.save(tmp_path / "model")

@@ -91,19 +91,32 @@ class KindAssigner:
         vectors = span_vectors(encoded.vectors, *bounds)
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
-            log_scores = np.log(np.maximum(encoded.kind_scores, np.float32(_MIN_GATE)))
-            of_gates = log_softmax(span_means(log_scores, *bounds))
+            of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
             log_probabilities = np.mean([log_probabilities, of_gates], axis=0, dtype=np.float32)
         shared = np.exp(share_between_occurrences(log_probabilities, surface_forms(names)))
         scores = iter(zip(shared.argmax(axis=1).tolist(), shared.max(axis=1).tolist(), strict=True))
         return [[self._with_kind(each, *next(scores)) for each in found] for found in candidates]
 
     def _with_kind(self, candidate: Candidate, kind: int, score: float) -> Candidate:
-        if score < MIN_KIND_SCORE:
+        if score < MIN_KIND_SCORE or kind >= len(self.classifier.kinds):
             return candidate
         start, end, own_score = candidate.start, candidate.end, candidate.score
         # `dataclasses.replace` would take longer than everything else here.
         return Candidate(start, end, own_score, self.classifier.kinds[kind], min(score, 1.0))
+
+
+def _gate_evidence(
+    kind_scores: Vectors, bounds: tuple[NDArray[np.int64], NDArray[np.int64]], rows: int
+) -> LogProbabilities:
+    """Return log-probabilities of kinds from their gates: (spans, rows).
+
+    The probability that no gate is open is shared by the background kinds.
+    """
+    background = rows - kind_scores.shape[1]
+    closed = (1 - kind_scores.max(axis=1, keepdims=True)) / max(background, 1)
+    columns = [kind_scores, *[closed] * background]
+    log_scores = np.log(np.maximum(np.hstack(columns), np.float32(_MIN_GATE)))
+    return log_softmax(span_means(log_scores, *bounds))
 
 
 def _names(

@@ -22,7 +22,9 @@ LogProbabilities = NDArray[np.float32]
 class KindClassifier:
     """Predicts the kind of a span from its vector x: softmax(W (x − mean) + b).
 
-    kinds: the names of the kinds   weight: (kinds, width)   bias: (kinds,)   mean: (width,)
+    Rows of W after those of the kinds are background kinds, whose entities have no kind.
+
+    kinds: the names of the kinds   weight: (rows, width)   bias: (rows,)   mean: (width,)
     """
 
     kinds: tuple[str, ...]
@@ -32,14 +34,18 @@ class KindClassifier:
 
     def __post_init__(self) -> None:
         count, width = len(self.kinds), len(self.mean)
-        if self.weight.shape != (count, width) or self.bias.shape != (count,):
+        rows = len(self.bias)
+        if self.weight.shape != (rows, width) or self.bias.shape != (rows,) or rows < count:
             raise ValueError(
                 f"{count} kinds and vectors of width {width} do not fit weights of the shape "
                 f"{self.weight.shape} and a bias of the shape {self.bias.shape}"
             )
 
     def log_probabilities(self, vectors: Vectors) -> LogProbabilities:
-        """Return the log-probability of each kind: (spans, kinds).   vectors: (spans, width)"""
+        """Return the log-probabilities of kinds and background kinds: (spans, rows).
+
+        vectors: (spans, width)
+        """
         logits = vectors @ self.weight.T + (self.bias - self.weight @ self.mean)
         return log_softmax(logits)
 

@@ -1,4 +1,11 @@
-"""Learn kinds from example names by softmax regression."""
+"""Learn kinds from example names by softmax regression.
+
+An entity of none of the given kinds must not be forced into one of them. So the classifier also
+learns *background kinds*: those built-in English kinds that differ from all given ones. An entity
+of a background kind has no kind.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -6,9 +13,10 @@ from thresher.encoders.protocol import Encoder
 from thresher.entities.kinds.classifier import KindClassifier, fit_softmax_regression
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples, folded_name, name_words
-from thresher.entities.kinds.span_vectors import name_vectors
+from thresher.entities.kinds.span_vectors import Vectors, name_vectors, unit_length
 
 _PENALTY = 3e-5  # of the squared weights
+_MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
 
 
 def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) -> KindClassifier:
@@ -17,18 +25,44 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
     Its training examples are the names by themselves, and their occurrences in the sample. All
     kinds have the same weight, however many names they have.
     """
-    names = [(name, kind) for kind, each in enumerate(examples.names.values()) for name in each]
-    kind_of_name = {folded_name(name): kind for name, kind in names}
+    groups = list(examples.names.values())
+    own = [_vectors(encoder, names) for names in groups]
+    mean = (sample.contexts if len(sample) else np.concatenate(own)).mean(axis=0)
+    background = _background_kinds(examples, own, mean, encoder)
+    kind_of_name = {folded_name(name): kind for kind, each in enumerate(groups) for name in each}
     known = np.array([kind_of_name.get(folded_name(" ".join(n)), -1) for n in sample.names], int)
-    bare = name_vectors(encoder, [name_words(name) for name, _ in names])
-    mean = (sample.contexts if len(sample) else bare).mean(axis=0)
-    vectors = np.vstack([bare, sample.contexts[known >= 0]]) - mean
-    labels = np.concatenate([[kind for _, kind in names], known[known >= 0]]).astype(np.int64)
-    counts = np.bincount(labels)
+    counts = [len(each) for each in (*own, *background)]
+    labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), known[known >= 0]])
+    vectors = np.vstack([*own, *background, sample.contexts[known >= 0]]) - mean
     weight, bias = fit_softmax_regression(
         vectors,
-        np.eye(len(examples.kinds), dtype=np.float32)[labels],
-        (1 / counts[labels]).astype(np.float32),
+        np.eye(len(counts), dtype=np.float32)[labels],
+        (1 / np.bincount(labels)[labels]).astype(np.float32),
         penalty=_PENALTY,
     )
     return KindClassifier(examples.kinds, weight, bias, mean)
+
+
+def _background_kinds(
+    examples: KindExamples, own: Sequence[Vectors], mean: Vectors, encoder: Encoder
+) -> list[Vectors]:
+    """Return the vectors of the names of each built-in kind that differs from all given kinds.
+
+    An encoder that was trained on raw text of any language does not know these English names.
+    """
+    if not encoder.common_words:
+        return []
+    given = {folded_name(name) for names in examples.names.values() for name in names}
+    centres = unit_length(np.stack([each.mean(axis=0) - mean for each in own]))
+    background = []
+    for names in KindExamples.english().names.values():
+        if given.isdisjoint(map(folded_name, names)):
+            vectors = _vectors(encoder, names)
+            centre = unit_length((vectors.mean(axis=0) - mean)[None])[0]
+            if (centres @ centre).max() < _MAX_SIMILARITY:
+                background.append(vectors)
+    return background
+
+
+def _vectors(encoder: Encoder, names: Sequence[str]) -> Vectors:
+    return name_vectors(encoder, [name_words(name) for name in names])

@@ -68,6 +68,7 @@ def distill_model(
         learned_from=learned_from,
         static=student.encoder,
         ranges={},
+        kinds=None,  # their vectors are those of the teacher's encoder
     )
 
 
