@@ -1,5 +1,6 @@
 """Compact ids are those that encoding the whole text gives."""
 
+import resource
 import tracemalloc
 
 import numpy as np
@@ -104,3 +105,15 @@ def test_ids_of_an_earlier_text_stay_as_they_are(tmp_path):
 def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot write token ids to"):
         encode_compactly(learn_tokenizer("characters", "ab"), "ab", path=tmp_path / "none" / "ids")
+
+
+def test_a_full_disk_is_reported_and_not_a_shorter_text(tmp_path):
+    """A limit on the size of files stands for the disk; the last bytes are written on closing."""
+    tokenizer = learn_tokenizer(TokenizerKind.CHARACTERS, "ab")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(InputError, match="cannot write token ids to"):
+            encode_compactly(tokenizer, "ab" * 1000, path=tmp_path / "train.ids")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

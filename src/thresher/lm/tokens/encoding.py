@@ -48,7 +48,7 @@ def _encode_to_file(
         path.unlink(missing_ok=True)  # a process that has mapped the old file keeps its content
         with path.open("wb") as file:
             for piece in tokenizer.encode_pieces(text):
-                piece.astype(dtype).tofile(file)
+                file.write(piece.astype(dtype).data)  # `tofile` does not report a full disk
     if path.stat().st_size == 0:  # an empty file cannot be mapped
         return torch.zeros(0, dtype=torch.int16)
     return torch.from_numpy(np.memmap(path, dtype=dtype, mode="c"))
