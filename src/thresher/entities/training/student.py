@@ -67,8 +67,10 @@ def distill_model(
         features=Features(),
         learned_from=learned_from,
         static=student.encoder,
+        # These belong to the teacher's encoder.
         ranges={},
-        kinds=None,  # their vectors are those of the teacher's encoder
+        layers={},
+        kinds=None,
     )
 
 
