@@ -41,7 +41,7 @@ def section() -> str:
 
 
 def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
-    sets = [name for name in TITLES if name in typed or name == "crossner"]
+    sets = list(TITLES)
     rows = [
         ["**examples, label-free**", *(_ours(typed, name) for name in sets)],
         ["spaCy en_core_web_sm, supervised", *(_peer(peers, name, "sm") for name in sets)],
@@ -69,9 +69,9 @@ def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
 
 def _ours(typed: dict[str, Any], name: str, figure: str = "typed") -> str:
     """Return cased / lower-cased means of the seeds, with their range."""
-    names = [each for each in _CROSSNER if each in typed] if name == "crossner" else [name]
-    if not names:
-        return "–"
+    names = _CROSSNER if name == "crossner" else (name,)
+    if not all(each in typed for each in names):
+        return "not measured"
     cells = []
     for case in ("cased", "lower"):
         by_seed = zip(*(typed[each] for each in names), strict=True)
