@@ -86,9 +86,9 @@ Encoding = Annotated[
 Model = Annotated[
     Path | None,
     option(
-        "A model trained by fit or distill, or a built-in one: english (the default), small-english "
-        "(two layers), fast-english (no transformer), multilingual (a hundred languages), auto "
-        "(english or multilingual, chosen for each text).",
+        "A model trained by fit or distill, or a built-in one: english (the default), "
+        "small-english (two layers), fast-english (no transformer), multilingual (a hundred "
+        "languages), auto (english or multilingual, chosen for each text).",
         metavar="FOLDER",
     ),
 ]
