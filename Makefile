@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 
-.PHONY: help demo test lint types pictures models english kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
+.PHONY: help demo test lint types pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -19,13 +19,14 @@ help:
 	@echo "make bench-variants    effect of each option of fit (GPU recommended)"
 	@echo "make bench-rationales  rationales for labelled tasks, also by REINFORCE and gradients"
 	@echo "make bench-lm          language models and rare tokens (GPU recommended)"
-	@echo "make bench-languages   entities in five languages, encoders trained on raw text (GPU)"
+	@echo "make bench-languages   entities in nine languages, and encoders trained on raw text (GPU)"
 	@echo "make bench-kernel      the margin loss from hidden states (GPU)"
 	@echo "make bench-speed       speed and memory of find, fit and lm train"
 	@echo "make bench-serve       the server: one request, 50 clients, a full queue, hostile clients"
 	@echo "make bench-faults      kills, full disks, fuzzed texts, hostile model folders (half an hour)"
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
+	@echo "make multilingual      build the built-in multilingual model again (GPU)"
 	@echo "make english           build the built-in English model again"
 	@echo "make kinds             learn the kinds of the built-in models again"
 
@@ -98,7 +99,12 @@ bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies
 	@$(BIN)/python -m benchmarks.lm.section > /dev/null
 
+multilingual: $(BENCH)
+	@$(BIN)/python -m benchmarks.languages.train_multilingual
+	@$(BIN)/python -m benchmarks.languages.build_multilingual
+
 bench-languages: $(BENCH)
+	@$(BIN)/python -m benchmarks.languages.measure
 	@$(BIN)/python -m benchmarks.languages --processes 6
 
 bench-kernel: $(BENCH)

@@ -37,7 +37,7 @@ def main() -> None:
         model,
         ordinary=words,
         learned_from=model.learned_from | sources,
-        ranges=_ranges(model),
+        ranges=model.ranges or _ranges(model),
         adapts=True,
         min_word_score=MIN_WORD_SCORE,
     )
