@@ -41,6 +41,7 @@ class Row:
 BUILT_IN = "built in"
 ROWS = {
     BUILT_IN: Row({"contrast_share": 0.5}, layer=3),
+    "repetition undecided": Row({"contrast_share": 0.5, "repeated_rate": 0.5}, layer=3),
     "default": Row(),
     "no word list": Row(prior_knowledge=PriorKnowledge(not_names=frozenset())),
     "no contrast": Row({"contrast": 0.0}),

@@ -25,6 +25,7 @@ from benchmarks.variants.measure import (
 )
 from benchmarks.variants.rows import BASELINES, ROWS, Row
 from benchmarks.variants.vectors import encode_once, load_encoded
+from benchmarks.variants.written_design import WRITTEN_ROWS
 from thresher.encoders import Encoder
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.text_finder import SplitText
@@ -39,6 +40,7 @@ from thresher.gates.features import Features
 from thresher.gates.selector import Selector
 
 MODELS = ROOT / "benchmarks" / "variant-models"
+ALL_ROWS = ROWS | WRITTEN_ROWS
 _CODE = ("encoders", "entities", "gates", "maths", "text")  # packages the figures depend on
 
 
@@ -118,7 +120,7 @@ def run_job(job: Job) -> str:
 
 
 def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, object]:
-    row = ROWS[job.row]
+    row = ALL_ROWS[job.row]
     settings = row.settings(job.seed)
     raw = bench.raw[tuple(row.prior_knowledge.priors)]
     text = load_encoded("raw", bench.sentences, settings.features, bench.work)
@@ -224,7 +226,7 @@ def _print_lines(done: Iterable[Future[str]]) -> None:
 def run(bench: Bench, pending: list[Job], jobs: int) -> None:
     """Encode all sentences and prepare the raw text at the same time; then run the jobs."""
     _shared["bench"] = bench
-    rows = [ROWS[job.row] for job in pending if job.row in ROWS]
+    rows = [ALL_ROWS[job.row] for job in pending if job.row in ALL_ROWS]
     needed = {row.settings(0).features for row in rows}
     names = [*(["raw"] if bench.split == "tune" else []), *(data.name for data in bench.sets)]
     with _pool(jobs) as pool:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
@@ -58,17 +59,21 @@ class RowResults:
         return mean(values) if values else None
 
 
-def results_of(split: str, folder: Path = RESULTS) -> dict[str, RowResults]:
+def results_of(
+    split: str, folder: Path = RESULTS, *, names: Sequence[str] = tuple(ROWS)
+) -> dict[str, RowResults]:
     """Return the results by row in the order of the benchmark, peers last.
 
     Only the code version with the most results is used.
+
+    names: the rows that are trained, in order
     """
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     found = [each for each in found if each.get("split") == split]
-    versions = Counter(each["code"] for each in found if each["row"] in ROWS)
+    versions = Counter(each["code"] for each in found if each["row"] in names)
     code = versions.most_common(1)[0][0] if versions else None
-    kept = [each for each in found if each["code"] == code or each["row"] not in ROWS]
-    order = [*ROWS, *BASELINES, *sorted({each["row"] for each in kept} - {*ROWS, *BASELINES})]
+    kept = [each for each in found if each["code"] == code or each["row"] not in names]
+    order = [*names, *BASELINES, *sorted({each["row"] for each in kept} - {*names, *BASELINES})]
     rows = {}
     for row in order:
         seeds = sorted((each for each in kept if each["row"] == row), key=lambda each: each["seed"])

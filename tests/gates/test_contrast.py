@@ -103,8 +103,7 @@ def test_pooled_gates_leave_words_out_of_the_mean_though_the_encoder_has_read_th
     batch = tiny.batch(SENTENCES)
     z = torch.tensor([1.0, 0, 1, 0, 1, 1, 0, 0, 1])
     hidden = tiny.encode_gated(batch)
-    anchors = sentence_vectors(hidden, batch)
-    kept = [
+    anchors, *kept = [
         torch.stack(
             [
                 hidden[s][
@@ -113,7 +112,7 @@ def test_pooled_gates_leave_words_out_of_the_mean_though_the_encoder_has_read_th
                 for s in range(3)
             ]
         )
-        for g in (z, 1 - z)
+        for g in (torch.ones(WORDS), z, 1 - z)
     ]
     expected = [info_nce(anchors, vectors, temperature=0.5) for vectors in kept]
     ours = contrast(tiny, batch, z, temperature=0.5, gates_at="pool")
@@ -181,3 +180,12 @@ def test_a_process_without_sentences_has_the_losses_and_no_gradient(tiny):
 def test_an_unknown_gate_position_is_refused_with_the_choices(tiny):
     with pytest.raises(ValueError, match="'output'; choose from input, pool"):
         contrast(tiny, tiny.batch(SENTENCES), torch.ones(WORDS), temperature=1, gates_at="output")
+
+
+def test_pooled_gates_that_are_all_open_give_each_sentence_its_anchor(tiny):
+    """With a low temperature the loss of equal vectors is that of the anchors with themselves."""
+    batch = tiny.batch(SENTENCES)
+    hidden = tiny.encode_gated(batch)
+    anchors = torch.stack([hidden[s][batch.word[s] >= 0].mean(0) for s in range(3)])
+    rationale, _ = contrast(tiny, batch, torch.ones(WORDS), temperature=0.1, gates_at="pool")
+    torch.testing.assert_close(rationale, info_nce(anchors, anchors, temperature=0.1))

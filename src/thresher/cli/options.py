@@ -183,6 +183,15 @@ Form = Annotated[
         rich_help_panel=TRAINING,
     ),
 ]
+Selector = Annotated[
+    int | None,
+    option(
+        "Use this selector of a model with several; by default the one that was chosen for "
+        "entities.",
+        metavar="K",
+        min=1,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)

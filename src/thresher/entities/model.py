@@ -154,6 +154,7 @@ class FinderModel:
             "layer": self.layer,
             "hidden": self.selector.inner.out_features,
             "form": self.selector.form,
+            "gate": self.selector.gate_options,
             "trust": asdict(self.signal_weights),
             "threshold": self.threshold,
             "features": asdict(self.features),
@@ -246,6 +247,14 @@ def _in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.half().cpu().contiguous() for name, value in tensors.items()}
 
 
+def _gate_options(config: Mapping[str, Any]) -> dict[str, float]:
+    """Return the arguments of the gate's form; before version 0.3 all had their defaults."""
+    options = {name: float(value) for name, value in config.get("gate", {}).items()}
+    for name, value in options.items():
+        require_number(name, value, above=-math.inf, below=math.inf)
+    return options
+
+
 def _read_selectors(
     weights: dict[str, Tensor], config: dict[str, Any]
 ) -> tuple[CalibratedSelector, ...]:
@@ -266,6 +275,7 @@ def _read_selectors(
                 len(state["norm.weight"]),
                 hidden=config["hidden"],
                 form=config["form"],
+                gate_options=_gate_options(config),
             ),
             state,
         )

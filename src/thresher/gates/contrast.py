@@ -59,18 +59,27 @@ def contrast(
 
     z: (words,), sampled gates
     gates_at: "input" replaces closed words before the encoder reads them; "pool" leaves their
-        vectors out of the mean, although the vectors of other words were computed with them
+        vectors out of the mean, although the vectors of other words were computed with them.
+        Sentence vectors at the pool are means over word tokens, without special tokens
     vector_filter: applied to sentence vectors before they are compared
     processes: those that divide the encoding; each gets the losses of the whole batch
     """
     require_choice("gates_at", gates_at, GatePosition)
     own = batch.sentence_range(*processes.own_range(batch.sentences))
+    at_pool = gates_at == GatePosition.POOL
     with torch.no_grad():
         hidden = encode_checkpointed(encoder, own)
-        anchors = _compared_vectors(sentence_vectors(hidden, own), vector_filter, processes)
+        # With all gates open a rationale must equal its anchor, so both are means of word tokens.
+        all_open = torch.ones_like(z)
+        whole = (
+            weighted_sentence_vectors(hidden, own, all_open)
+            if at_pool
+            else sentence_vectors(hidden, own)
+        )
+        anchors = _compared_vectors(whole, vector_filter, processes)
 
     def loss(gates: Tensor) -> Tensor:
-        if gates_at == GatePosition.POOL:
+        if at_pool:
             own_vectors = weighted_sentence_vectors(hidden, own, gates)
         else:
             own_vectors = sentence_vectors(encode_partly_checkpointed(encoder, own, gates), own)

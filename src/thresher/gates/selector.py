@@ -1,5 +1,6 @@
 """The selector: a small network from a word's vector to its gate."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 
 import numpy as np
@@ -31,13 +32,23 @@ class Selector(nn.Module):
     """Two layers that give every word a gate: a, b = softplus(W₂ GELU(W₁ LayerNorm(h))) + low.
 
     vectors: (words, width)   returns: gates of shape (words,)
+    gate_options: arguments of the form, `threshold` or `lower` and `upper`
     """
 
-    def __init__(self, width: int, *, hidden: int = 256, form: str = GateForm.THRESHOLDED) -> None:
+    def __init__(
+        self,
+        width: int,
+        *,
+        hidden: int = 256,
+        form: str = GateForm.THRESHOLDED,
+        gate_options: Mapping[str, float] | None = None,
+    ) -> None:
         super().__init__()
         self.low, self.high = PARAMETER_RANGES.get(form, (1.0, 10.0))
+        self.gate_options = dict(gate_options or {})
         with torch.device("cpu"):  # the selector itself may be built on the meta device
-            check_rate(0.5, form, self.low, self.high)  # raises for an unknown form
+            # raises for an unknown form or an option it does not have
+            check_rate(0.5, form, self.low, self.high, **self.gate_options)
         self.form = form
         self.norm = nn.LayerNorm(width)
         self.inner = nn.Linear(width, hidden)
@@ -47,7 +58,7 @@ class Selector(nn.Module):
         """Return the gate of each word."""
         outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
         a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
-        return gate(self.form, a, b, validate_args=False)
+        return gate(self.form, a, b, **self.gate_options, validate_args=False)
 
     def prob_open(self, vectors: Tensor) -> Tensor:
         """Return P(open) of each word, which does not depend on the other words: (words,)."""
@@ -62,10 +73,17 @@ class Selector(nn.Module):
         return copy
 
 
-def seeded_selector(seed: int, width: int, *, hidden: int = 256, form: str) -> Selector:
+def seeded_selector(
+    seed: int,
+    width: int,
+    *,
+    hidden: int = 256,
+    form: str,
+    gate_options: Mapping[str, float] | None = None,
+) -> Selector:
     """Return a new selector whose weights depend on the seed alone."""
     with seeded(seed):
-        return Selector(width, hidden=hidden, form=form)
+        return Selector(width, hidden=hidden, form=form, gate_options=gate_options)
 
 
 def open_probabilities(
@@ -84,8 +102,10 @@ def open_probabilities(
     return torch.cat(parts)
 
 
-def require_rate(name: str, rate: float, form: str) -> None:
+def require_rate(
+    name: str, rate: float, form: str, gate_options: Mapping[str, float] | None = None
+) -> None:
     """Raise InputError unless gates of this form can be open at the rate."""
-    low, high = reachable_rates(form, *PARAMETER_RANGES[form])
+    low, high = reachable_rates(form, *PARAMETER_RANGES[form], **(gate_options or {}))
     rule = f"between {low:.1g} and {high:.3g}, which {form} gates can reach"
     require(low <= rate <= high, name, f"{rate:g}", rule)

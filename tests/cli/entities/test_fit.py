@@ -4,6 +4,7 @@ import errno
 import json
 import os
 
+import pytest
 from safetensors.torch import load_file, save
 
 from thresher import EntityFinder
@@ -57,6 +58,8 @@ def test_options_reach_the_library(run, short_corpus, tmp_path):
     words = "--prior casing --prior rarity --expect capitalised=0.8 --expect lower=0.1".split()
     words += "--selected 0.2 --epochs 3 --seed 7 --contrast 0.2 --contrast-share 0.3".split()
     words += "--target-rate 0.25 --gates-at pool --form continuous --not-names none".split()
+    words += "--temperature 0.2 --complement 1 --continuity 0.3 --agreement 2".split()
+    words += "--gate-threshold 0.4".split()
     result = run("fit", short_corpus, "-o", tmp_path / "m", "--names", names, *words)
     assert result.status == 0
     record = learned_from(tmp_path / "m")
@@ -68,13 +71,33 @@ def test_options_reach_the_library(run, short_corpus, tmp_path):
         "target_rate": 0.25,
         "gates_at": "pool",
         "form": "continuous",
+        "temperature": 0.2,
+        "complement": 1.0,
+        "continuity": 0.3,
+        "agreement": 2.0,
+        "gate_threshold": 0.4,
     }
     assert record["settings"].items() >= chosen.items()
     assert record["priors"] == ["casing", "rarity"]
     assert record["rates"] == {"capitalised": 0.8, "lower": 0.1}
     assert record["selected"] == 0.2
     assert record["names"] == 3
-    assert EntityFinder.load(tmp_path / "m").model.not_names == frozenset()
+    model = EntityFinder.load(tmp_path / "m").model
+    assert model.not_names == frozenset()
+    assert model.selector.gate_options == {"threshold": 0.4}
+
+
+def test_stretched_gates_have_bounds_and_other_gates_a_threshold(run, short_corpus, tmp_path):
+    bounds = ["--stretch-lower", "-0.2", "--stretch-upper", "1.3"]
+    result = run("fit", short_corpus, "-o", tmp_path / "m", "--form", "stretched", *bounds, *QUICK)
+    assert result.status == 0
+    finder = EntityFinder.load(tmp_path / "m")
+    assert finder.model.selector.gate_options == {"lower": -0.2, "upper": 1.3}
+    assert finder.gates([["Oslo"]]).opening == pytest.approx(0.2 / 1.5)
+    refused = run("fit", short_corpus, "-o", tmp_path / "n", *bounds)
+    assert "--stretch-lower" in refused.error_line
+    words = ["--form", "stretched", "--gate-threshold", "0.4"]
+    assert "--gate-threshold" in run("fit", short_corpus, "-o", tmp_path / "n", *words).error_line
 
 
 def test_another_layer_of_the_encoder_can_be_chosen(run, short_corpus, tmp_path):

@@ -81,15 +81,15 @@ def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, g
     ("form", "gates_at", "total", "squares"),
     [
         ("thresholded", "input", 5.12772, 14.77986),
-        ("thresholded", "pool", 5.12668, 14.77655),
+        ("thresholded", "pool", 5.12564, 14.77600),
         ("stretched", "input", 5.12709, 14.78772),
-        ("continuous", "pool", 5.12928, 14.77880),
+        ("continuous", "pool", 5.12791, 14.77880),
     ],
 )
 def test_without_variants_training_gives_the_recorded_weights(
     tiny, corpus, form, gates_at, total, squares
 ):
-    """The sums of the weights were recorded before there were variants."""
+    """Recorded before there were variants; at the pool since anchors leave out special tokens."""
     weights = weights_of(
         trained(tiny, corpus, EntitySettings(**CONTRAST, form=form, gates_at=gates_at))
     )

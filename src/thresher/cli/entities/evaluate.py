@@ -11,7 +11,7 @@ from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
 from thresher.cli.option_parsers import parse_kind_name
-from thresher.cli.options import FinderOptions, JsonRunOptions
+from thresher.cli.options import FinderOptions, JsonRunOptions, Selector
 from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
 from thresher.text.choices import GoldFormat
@@ -48,6 +48,7 @@ def evaluate(
     format_: From = GoldFormat.CONLL,
     kind_map: KindMap = None,
     adapt: Adapt = None,
+    selector: Selector = None,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 
@@ -66,7 +67,7 @@ def evaluate(
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
     texts = GoldTexts.read(gold, format=format_, on_skipped=print_note)
-    choice = finder_options.choice(run.device)
+    choice = finder_options.choice(run.device, selector)
     finder = load_finder(choice, quiet=run.quiet)
     threshold = finder_options.threshold
     threshold = finder.threshold if threshold is None else threshold
@@ -88,7 +89,12 @@ def evaluate(
         }
     _note_unknown_kinds(texts.labels, finder.kinds, names)
     model = finder_options.model
-    about = {"gold": gold, "model": str(model) if model else None, "threshold": threshold}
+    about = {
+        "gold": gold,
+        "model": str(model) if model else None,
+        "selector": selector,
+        "threshold": threshold,
+    }
     about |= {"adapted": True} if adapt else {}
     figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
     print_results(

@@ -17,7 +17,7 @@ from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import load_model, open_finders
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import FinderOptions, FindTextOptions, Only, RunOptions, Workers
+from thresher.cli.options import FinderOptions, FindTextOptions, Only, RunOptions, Selector, Workers
 from thresher.cli.output import check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.entities.choices import KindsWord
@@ -66,15 +66,6 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-    ),
-]
-Selector = Annotated[
-    int | None,
-    option(
-        "Use this selector of a model with several; by default the one that was chosen for "
-        "entities.",
-        metavar="K",
-        min=1,
     ),
 ]
 EngineName = Annotated[

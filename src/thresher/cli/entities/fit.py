@@ -59,6 +59,7 @@ def fit(
     model.check()
     encoder_training.check(encoder.encoder)
     prior.check()
+    training.check()
     check_contrast(training, variants)
     problems = Problems()
     documents = texts.read(problems)

@@ -19,12 +19,13 @@ from thresher.encoders.choices import EncoderSize
 from thresher.entities.choices import PriorName
 from thresher.entities.kinds.examples import KindExamples
 from thresher.errors import InputError
-from thresher.gates.choices import GateUnit, SelectorRelation
+from thresher.gates.choices import GateForm, GateUnit, SelectorRelation
 
 if TYPE_CHECKING:
     from thresher import EntitySettings
 
 _ENCODER = "Training an encoder"
+_SMALLEST_TEMPERATURE = 1e-3
 
 _prior_option = partial(option, rich_help_panel="Prior knowledge")
 _training_option = partial(option, rich_help_panel=TRAINING)
@@ -173,8 +174,61 @@ class TrainingOptions(OptionGroup):
             max=1,
         ),
     ] = None
+    temperature: Annotated[
+        float | None,
+        _training_option(
+            "Temperature τ of the contrastive loss.", metavar="NUMBER", min=_SMALLEST_TEMPERATURE
+        ),
+    ] = None
+    complement: Annotated[
+        float | None,
+        _training_option(
+            "Weight λ_cmp of the words that are not selected in the contrastive loss.",
+            metavar="WEIGHT",
+            min=0,
+        ),
+    ] = None
+    continuity: Annotated[
+        float | None,
+        _training_option(
+            "Weight λ_tv of the differences between neighbouring gates.", metavar="WEIGHT", min=0
+        ),
+    ] = None
+    agreement: Annotated[
+        float | None,
+        _training_option("Weight λ_e of the agreement with the prior.", metavar="WEIGHT", min=0),
+    ] = None
     gates_at: GatesAt = None
     form: Form = None
+    gate_threshold: Annotated[
+        float | None,
+        _training_option(
+            "A thresholded or continuous gate is open above this value.",
+            metavar="NUMBER",
+            min=0,
+            max=1,
+        ),
+    ] = None
+    stretch_lower: Annotated[
+        float | None,
+        _training_option(
+            "Lower end of the interval of stretched gates, below 0.", metavar="NUMBER", max=0
+        ),
+    ] = None
+    stretch_upper: Annotated[
+        float | None,
+        _training_option(
+            "Upper end of the interval of stretched gates, above 1.", metavar="NUMBER", min=1
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` if an option is given that the form of the gates does not have."""
+        stretched = self.form == GateForm.STRETCHED
+        if self.gate_threshold is not None and stretched:
+            raise InputError("`gate_threshold` is not used with `form` stretched")
+        if not stretched and not (self.stretch_lower is self.stretch_upper is None):
+            raise InputError("`stretch_lower` and `stretch_upper` need `form` stretched")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,6 +393,9 @@ def check_contrast(training: TrainingOptions, variants: VariantOptions) -> None:
     """Raise `InputError` if the contrastive loss is configured but has weight 0."""
     options = {
         "contrast_share": training.contrast_share,
+        "temperature": training.temperature,
+        "complement": training.complement,
+        "continuity": training.continuity,
         "gates_at": training.gates_at,
         "filter": variants.filter_,
     }

@@ -1,5 +1,6 @@
 """The settings of entity training: one set of defaults for all domains."""
 
+import math
 from dataclasses import dataclass
 
 from thresher.gates.choices import GateForm, GatePosition, GateUnit
@@ -24,6 +25,8 @@ class EntitySettings:
     """How selectors are trained.
 
     form: how a sample becomes a hard gate, "thresholded", "stretched" or "continuous"
+    gate_threshold: a thresholded or continuous gate is open above this value
+    stretch_lower, stretch_upper: the interval to which a stretched gate is stretched
     gates_at: where a closed gate removes a word, at the encoder's "input" or when vectors are
         averaged ("pool")
     unit: what has a gate, a "word" or each "subword"
@@ -42,6 +45,9 @@ class EntitySettings:
     """
 
     form: str = "thresholded"
+    gate_threshold: float = 0.5
+    stretch_lower: float = -0.1
+    stretch_upper: float = 1.1
     gates_at: str = "input"
     unit: str = "word"
     attention: int | str | None = None
@@ -78,9 +84,19 @@ class EntitySettings:
         rates = ("contrast_share", "repeated_rate", "rare_rate", "bursty_rate")
         require_fields(self, rates, at_least=0, at_most=1)
         require_fields(self, _NOT_NEGATIVE, at_least=0)
+        require_fields(self, ("gate_threshold",), above=0, below=1)
+        require_fields(self, ("stretch_lower",), above=-math.inf, below=0)
+        require_fields(self, ("stretch_upper",), above=1, below=math.inf)
         for rate in self.target_rates:
             if rate is not None:
-                require_rate("target_rate", rate, self.form)
+                require_rate("target_rate", rate, self.form, self.gate_options)
+
+    @property
+    def gate_options(self) -> dict[str, float]:
+        """The arguments of the gate's form; those of other forms are not used."""
+        if self.form == GateForm.STRETCHED:
+            return {"lower": self.stretch_lower, "upper": self.stretch_upper}
+        return {"threshold": self.gate_threshold}
 
     @property
     def features(self) -> Features:

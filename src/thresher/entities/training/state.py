@@ -69,7 +69,13 @@ class TrainingState:
         """Return the state at the start, which depends on the seed alone."""
         seeds = [settings.seed + i * _SEED_DISTANCE for i in range(settings.selectors)]
         selectors = [
-            seeded_selector(seed, width, hidden=settings.hidden, form=settings.form).to(device)
+            seeded_selector(
+                seed,
+                width,
+                hidden=settings.hidden,
+                form=settings.form,
+                gate_options=settings.gate_options,
+            ).to(device)
             for seed in seeds
         ]
         optimizer = adamw(
