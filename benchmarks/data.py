@@ -30,6 +30,7 @@ REPORT = {
     "bc5cdr": "ner/bc5cdr/dev.tsv",
     "wikigold": "ner/wikigold/report.conll",
 }
+CROSSNER_DOMAINS = ("politics", "science", "music", "literature", "ai")
 RAW_ENGLISH = ("web.txt", "wiki.txt", "speeches.txt", "novel.txt")
 
 
@@ -65,6 +66,12 @@ class Gold:
 def read_gold(split: dict[str, str]) -> list[Gold]:
     """Read the sets of a split (TUNE or REPORT)."""
     return [Gold.of(name, list(read_conll(DATA / path))) for name, path in split.items()]
+
+
+def read_crossner(split: str) -> list[Gold]:
+    """Read the five domains of CrossNER: `train` is for tuning, `dev` for reporting."""
+    paths = {name: f"ner/crossner/{name}/{split}.txt" for name in CROSSNER_DOMAINS}
+    return read_gold(paths)
 
 
 def raw_english() -> list[list[str]]:

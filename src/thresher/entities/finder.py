@@ -23,12 +23,13 @@ from thresher.entities.finding.adaptation import (
     estimate_adaptation,
     first_words,
 )
-from thresher.entities.finding.decoding import Candidate, decode
+from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
+from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.hub import HubModel
-from thresher.entities.kinds.assignment import KindAssigner
+from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
 from thresher.entities.kinds.entity_sample import (
     EntitySample,
     collect_sample,
@@ -362,7 +363,7 @@ class EntityFinder(TextFinder, HubModel):
         for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
             group = sentences[low : low + _SENTENCES_PER_GROUP]
             encoded = self._words.encode(group)
-            scored = self._score_gates([group], group, encoded.gate_scores, encoded.kind_scores)
+            scored = self._score_encoded([group], group, encoded)
             found = [each.found(self.threshold) for each in scored]
             units = UnitIndex.of_words(group)
             samples.append(collect_sample(group, found, encoded.vectors, units))
@@ -447,25 +448,42 @@ class EntityFinder(TextFinder, HubModel):
         """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
         return self._words.gate_scores(sentences)
 
+    def gates_and_links(self, sentences: SplitText) -> tuple[Scores, Links | None]:
+        """Return `gate_scores(sentences)` and, if there is a link gate, its log-odds: (words,).
+
+        The link gate tells for each word whether it and the next one belong to the same name.
+        """
+        return self._words.gates_and_links(sentences)
+
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
         sentences = list(chain.from_iterable(texts))
         if self._assigner is None:
-            return self._score_gates(texts, sentences, self.gate_scores(sentences))
+            return self._score_gates(texts, sentences, *self.gates_and_links(sentences))
         encoded = self._words.encode(sentences)
-        scored = self._score_gates(texts, sentences, encoded.gate_scores, encoded.kind_scores)
+        scored = self._score_encoded(texts, sentences, encoded)
         candidates = [each.candidates for each in scored]
         with_kinds = self._assigner.assign(texts, candidates, encoded)
         return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
 
-    def score_gates(self, sentences: SplitText, gate_scores: Scores) -> list[ScoredSentence]:
-        """Return the scored sentences, without kinds, given `gate_scores(sentences)`."""
-        return self._score_gates([sentences], sentences, gate_scores)
+    def score_gates(
+        self, sentences: SplitText, gate_scores: Scores, links: Links | None = None
+    ) -> list[ScoredSentence]:
+        """Return the scored sentences, without kinds, given `gates_and_links(sentences)`."""
+        return self._score_gates([sentences], sentences, gate_scores, links)
+
+    def _score_encoded(
+        self, texts: Sequence[SplitText], sentences: SplitText, encoded: EncodedWords
+    ) -> list[ScoredSentence]:
+        return self._score_gates(
+            texts, sentences, encoded.gate_scores, encoded.links, encoded.kind_scores
+        )
 
     def _score_gates(
         self,
         texts: Sequence[SplitText],
         sentences: SplitText,
         gate_scores: Scores,
+        links: Links | None,
         kind_scores: Vectors | None = None,
     ) -> list[ScoredSentence]:
         """Combine gates with the other signals and decode; `sentences` are those of all texts."""
@@ -473,13 +491,13 @@ class EntityFinder(TextFinder, HubModel):
             return []
         model = self.model
         signals = model.signal_extractor.extract_texts(texts)
-        scores = model.signal_weights.combine(gate_scores, signals)
-        if kind_scores is not None:
-            scores = np.maximum(scores, np.where(signals.possible, kind_scores.max(axis=1), 0.0))
-        bounds = pairwise(sentence_starts(sentences).tolist())
-        decoded = decode(
-            sentences, scores, not_names=model.not_names, min_word_score=model.min_word_score
+        least = None if kind_scores is None else kind_scores.max(axis=1)
+        decoder = WordDecoder(
+            model.signal_weights, model.not_names, model.span_model, model.min_word_score
         )
+        scores = decoder.word_scores(gate_scores, signals, least)
+        bounds = pairwise(sentence_starts(sentences).tolist())
+        decoded = decoder.candidates(sentences, gate_scores, signals, links, least)
         return [
             ScoredSentence(words, scores[start:end], candidates)
             for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)

@@ -15,8 +15,10 @@ from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.adaptation import Adaptation
 from thresher.entities.finding.decoding import MIN_WORD_SCORE
+from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
@@ -33,12 +35,13 @@ from thresher.validation import require, require_choice, require_number
 
 _WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 _LAYERS = "layers.safetensors"
+_LINKS = "links.safetensors"
 KIND = ModelKind(
     "entity finder",
     format=1,
     files=(_WEIGHTS, _WORDS),
     made_by="thresher fit",
-    optional=(*static_files.FILES, _RANGES, _LAYERS, *kind_model.FILES),
+    optional=(*static_files.FILES, _RANGES, _LAYERS, _LINKS, *kind_model.FILES),
     max_weights=4 << 30,
 )
 
@@ -61,6 +64,7 @@ class FinderModel:
     layers: the weights of layers that replace those of the encoder, if the model was distilled
     adapts: whether the command line adapts the model to the text at hand by default
     min_word_score: the smallest score of a word that joins a span
+    link_gate: tells whether two neighbouring words belong to the same name; None if not trained
     """
 
     encoder: str
@@ -78,6 +82,7 @@ class FinderModel:
     layers: Mapping[str, Tensor] = field(default_factory=dict)
     adapts: bool = False
     min_word_score: float = MIN_WORD_SCORE
+    link_gate: LinkGate | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -105,10 +110,20 @@ class FinderModel:
         """The scripts that the model can read; None if it can read all, or it is not known."""
         return readable_scripts(self.encoder, self.learned_from)
 
+    @property
+    def span_model(self) -> SpanModel | None:
+        """The probabilities of spans; None for models that decode runs of words."""
+        return self.selectors[self.entity].span_model
+
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
         """Extracts the signals of words besides their gates."""
-        return SignalExtractor(ordinary=self.ordinary, not_names=self.not_names, dates=self.dates)
+        return SignalExtractor(
+            ordinary=self.ordinary,
+            not_names=self.not_names,
+            dates=self.dates,
+            strict_headlines=self.span_model is not None,
+        )
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
         """Return this model; raise InputError if the encoder's vectors have another width."""
@@ -148,6 +163,11 @@ class FinderModel:
             **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
             **(self.kinds.to_files() if self.kinds else {}),
             **({_LAYERS: save(_in_half_precision(self.layers))} if self.layers else {}),
+            **(
+                {_LINKS: save(_in_half_precision(self.link_gate.state_dict()))}
+                if self.link_gate
+                else {}
+            ),
         }
         config = {
             "encoder": self.encoder,
@@ -157,10 +177,15 @@ class FinderModel:
             "gate": self.selector.gate_options,
             "trust": asdict(self.signal_weights),
             "threshold": self.threshold,
+            "spans": _as_config(self.span_model),
             "features": asdict(self.features),
             "entity": self.entity,
             "others": [
-                {"trust": asdict(each.signal_weights), "threshold": each.threshold}
+                {
+                    "trust": asdict(each.signal_weights),
+                    "threshold": each.threshold,
+                    "spans": _as_config(each.span_model),
+                }
                 for number, each in enumerate(self.selectors)
                 if number != self.entity
             ],
@@ -195,6 +220,7 @@ class FinderModel:
                 layers=load_tensors(files[_LAYERS], _LAYERS) if _LAYERS in files else {},
                 adapts=config.get("adapt") is True,
                 min_word_score=float(config.get("joining", MIN_WORD_SCORE)),
+                link_gate=_read_links(files[_LINKS]) if _LINKS in files else None,
             )
 
 
@@ -228,6 +254,14 @@ def _read_ranges(content: bytes) -> dict[str, Tensor]:
         if value.dim() != 2 or len(value) != 2 or not value.is_floating_point():
             raise ValueError(f"{_RANGES}: {name} must have the shape (2, channels)")
     return ranges
+
+
+def _read_links(content: bytes) -> LinkGate:
+    return LinkGate.from_state(load_tensors(content, _LINKS)).eval()
+
+
+def _as_config(span_model: SpanModel | None) -> dict[str, float] | None:
+    return None if span_model is None else asdict(span_model)
 
 
 def _ordinary(words: bytes) -> frozenset[str]:
@@ -283,7 +317,15 @@ def _read_selectors(
         for name, value in trust.items():
             require_number(name, value, above=-math.inf, below=math.inf)
         signal_weights = SignalWeights(**trust)
+        spans = own_config.get("spans")
         selectors.append(
-            CalibratedSelector(selector, signal_weights, float(own_config["threshold"]))
+            CalibratedSelector(
+                selector,
+                signal_weights,
+                float(own_config["threshold"]),
+                SpanModel(**{name: float(value) for name, value in spans.items()})
+                if spans is not None
+                else None,
+            )
         )
     return tuple(selectors)

@@ -3,20 +3,27 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from thresher.entities.finding.decoding import best_threshold, decode
+from thresher.entities.finding.decoding import best_threshold
+from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
+from thresher.entities.finding.span_model import SpanModel
+from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.gates.selector import Selector
 
 
 @dataclass(frozen=True)
 class CalibratedSelector:
-    """A selector, the weights of the word signals besides its gates, and a threshold."""
+    """A selector, the weights of the word signals besides its gates, and a threshold.
+
+    span_model: the probabilities of spans; None to decode runs of words
+    """
 
     selector: Selector
     signal_weights: SignalWeights
     threshold: float
+    span_model: SpanModel | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
@@ -31,19 +38,22 @@ class CalibratedSelector:
         signals: WordSignals,
         *,
         not_names: Set[str],
+        span_model: SpanModel | None = None,
+        links: Links | None = None,
     ) -> "CalibratedSelector":
         """Estimate the signal weights and the threshold from the gates on raw text.
 
         gate_scores: (words,), P(open) of every word   signals: the other word signals
+        links: (words,), of the link gate, if there is one
         """
         weights = SignalWeights.estimate(gate_scores, signals)
-        word_scores = weights.combine(gate_scores, signals)
+        decoder = WordDecoder(weights, not_names, span_model)
         span_scores = [
             candidate.score
-            for candidates in decode(sentences, word_scores, not_names=not_names)
+            for candidates in decoder.candidates(sentences, gate_scores, signals, links)
             for candidate in candidates
         ]
-        return cls(selector, weights, best_threshold(span_scores))
+        return cls(selector, weights, best_threshold(span_scores), span_model)
 
 
 @dataclass(frozen=True)
@@ -55,6 +65,7 @@ class FittedSelectors:
     not_names: words that are never part of an entity, case-folded
     dates: words of dates in the training text; None if dates are not entities
     kinds: a sample of the entities of the training text, from which kinds are learned
+    link_gate: tells whether two neighbouring words belong to the same name, if it was trained
     """
 
     selectors: tuple[CalibratedSelector, ...]
@@ -63,3 +74,4 @@ class FittedSelectors:
     not_names: frozenset[str]
     dates: frozenset[str] | None
     kinds: KindModel | None = None
+    link_gate: LinkGate | None = None

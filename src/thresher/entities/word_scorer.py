@@ -32,6 +32,7 @@ class WordScorer:
         self.model = model
         self._selector = model.selector.to(encoder.device).eval()
         self._static_gates = _static_gates(encoder, model)
+        self._link_gate = model.link_gate and model.link_gate.to(encoder.device).eval()
         gates = model.kinds.gates if model.kinds else None
         self._kind_gates = gates.to(encoder.device) if gates else None
 
@@ -47,34 +48,52 @@ class WordScorer:
 
     def gate_scores(self, sentences: SplitText) -> Scores:
         """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
+        return self.gates_and_links(sentences)[0]
+
+    def gates_and_links(self, sentences: SplitText) -> tuple[Scores, Scores | None]:
+        """Return `gate_scores(sentences)` and the log-odds of the link gate, if there is one."""
         groups = self._batches(sentences)
         if self._static_gates is not None:
             parts = [self._static_gates.gate_scores(group) for group in groups]
-            return np.concatenate([np.zeros(0, np.float32), *parts])
+            return np.concatenate([np.zeros(0, np.float32), *parts]), None
+        opened, links = [], []
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         with torch.inference_mode():
-            encoded = (self.model.features.encode(self.encoder, group) for group in groups)
-            opened = [self._selector.prob_open(each) for each in encoded]
-        return self._max_per_word(groups, opened)
+            for group in groups:
+                encoded = self.model.features.encode(self.encoder, group)
+                opened.append(self._selector.prob_open(encoded))
+                links += self._links(encoded)
+        return self._max_per_word(groups, opened), self._joined_links(links)
+
+    def _links(self, vectors: Tensor) -> list[Tensor]:
+        """Return the log-odds of the link gate for one batch, as a list without or with them."""
+        return [] if self._link_gate is None else [self._link_gate.of_neighbours(vectors)]
+
+    def _joined_links(self, links: Sequence[Tensor]) -> Scores | None:
+        if self._link_gate is None:
+            return None
+        return np.concatenate([np.zeros(0, np.float32), *(to_cpu(each).numpy() for each in links)])
 
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return `gate_scores(sentences)`, and what kinds are predicted from."""
         if self._static_gates is not None and self._kind_gates is None:
             return self._encode_static(self._static_gates, sentences)
         groups, opened, vectors, kinds = self._batches(sentences), [], [], []
+        links: list[Tensor] = []
         with torch.inference_mode():
             for group in groups:
                 encoded = self.model.features.encode(self.encoder, group)
                 opened.append(self._selector.prob_open(encoded))
                 vectors.append(encoded[:, : self.encoder.width])
+                links += self._links(encoded)
                 if self._kind_gates is not None:
                     kinds.append(self._kind_gates.scores(vectors[-1]))
         gate_scores = self._max_per_word(groups, opened)
         of_words = self._mean_per_word(groups, vectors, self.encoder.width)
         if self._kind_gates is None:
-            return EncodedWords(gate_scores, of_words)
+            return EncodedWords(gate_scores, of_words, links=self._joined_links(links))
         kind_scores = self._mean_per_word(groups, kinds, len(self._kind_gates.selectors))
-        return EncodedWords(gate_scores, of_words, kind_scores)
+        return EncodedWords(gate_scores, of_words, kind_scores, self._joined_links(links))
 
     def _encode_static(self, gates: StaticGates, sentences: SplitText) -> EncodedWords:
         parts = [gates.word_vectors(group) for group in self._batches(sentences)]

@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_selector_bit_for_bit(tiny, corpus, form, g
         ("thresholded", "input", 5.12772, 14.77986),
         ("thresholded", "pool", 5.12564, 14.77600),
         ("stretched", "input", 5.12709, 14.78772),
-        ("continuous", "pool", 5.12791, 14.77880),
+        ("continuous", "pool", 5.12791, 14.78037),
     ],
 )
 def test_without_variants_training_gives_the_recorded_weights(

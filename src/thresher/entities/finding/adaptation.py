@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.decoding import best_threshold, decode
+from thresher.entities.finding.decoding import best_threshold
 from thresher.entities.finding.signal_weights import MIN_ENTITY_GATE, Scores, SignalWeights
+from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.priors.word_statistics import WordStatistics
 
 if TYPE_CHECKING:
@@ -73,12 +74,8 @@ def estimate_adaptation(
         model.signal_weights,
         part=anchors / (anchors + _PRIOR_ANCHORS),
     )
-    candidates = decode(
-        sentences,
-        weights.combine(gate_scores, signals),
-        not_names=model.not_names,
-        min_word_score=model.min_word_score,
-    )
+    decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
+    candidates = decoder.candidates(sentences, gate_scores, signals)
     threshold = best_threshold([each.score for found in candidates for each in found])
     return Adaptation(weights, threshold, ordinary, len(gate_scores))
 

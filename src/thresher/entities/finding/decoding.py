@@ -13,7 +13,7 @@ The factor ⅘ is the precision of the most certain candidates: four in five mat
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -132,6 +132,14 @@ def _is_joining_word(word: str) -> bool:
     letter = word.rstrip(".")
     is_initial = len(letter) == 1 and letter.isalpha() and word not in ("a", "i", "I")
     return is_initial or word.casefold() in JOINERS
+
+
+def with_own_article(words: Sequence[str], found: list[Candidate]) -> list[Candidate]:
+    """Return the candidates with the articles that are part of names: "in The Forge"."""
+    return [
+        replace(each, start=each.start - 1) if _has_own_article(words, each.start) else each
+        for each in found
+    ]
 
 
 def _has_own_article(words: Sequence[str], start: int) -> bool:

@@ -58,13 +58,18 @@ class SignalWeights:
 
         gate_scores: (words,), P(open)
         """
+        odds = self.log_odds(gate_scores, signals)
+        return np.where(signals.possible, 1 / (1 + np.exp(-odds)), 0.0).astype(np.float32)
+
+    def log_odds(self, gate_scores: Scores, signals: WordSignals) -> Scores:
+        """Return the log-odds of each word from all signals, also of impossible words: (words,)."""
         clipped = np.clip(gate_scores, 1e-6, 1 - 1e-6)
-        odds = np.log(clipped) - np.log1p(-clipped)
+        odds: Scores = np.log(clipped) - np.log1p(-clipped)
         odds += np.where(signals.casing == Casing.CAPITAL, self.capital, 0.0)
         odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)
         if signals.repeated is not None:
             odds += np.where(signals.repeated, self.repeated, 0.0)
-        return np.where(signals.possible, 1 / (1 + np.exp(-odds)), 0.0).astype(np.float32)
+        return odds
 
 
 def _log_ratio(gate_scores: Scores, value: Flags, *, among: Flags) -> float:

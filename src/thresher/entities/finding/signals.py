@@ -1,7 +1,7 @@
 """Signals of words besides their gates: casing, repetition, and whether a name is possible."""
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -30,6 +30,15 @@ class WordSignals:
     repeated: Flags | None
     possible: Flags
 
+    def rows(self, index: NDArray[np.int64]) -> "WordSignals":
+        """Return the signals of some words."""
+        repeated = None if self.repeated is None else self.repeated[index]
+        return WordSignals(self.casing[index], repeated, self.possible[index])
+
+    def without_case(self) -> "WordSignals":
+        """Return the signals as if the case of every word were uninformative."""
+        return replace(self, casing=np.full_like(self.casing, Casing.UNINFORMATIVE))
+
 
 @dataclass(frozen=True)
 class SignalExtractor:
@@ -38,11 +47,14 @@ class SignalExtractor:
     ordinary: words that are not rare in general, case-folded; None if unknown
     not_names: words known not to be names, case-folded
     dates: words of dates, case-folded, if dates are entities; their case is uninformative
+    strict_headlines: as in `casing_of_words`, and markup is not possible; False for models of
+        version 0.2 and before
     """
 
     ordinary: Set[str] | None = None
     not_names: Set[str] = frozenset()
     dates: Set[str] | None = None
+    strict_headlines: bool = False
 
     def extract(self, sentences: Sentences) -> WordSignals:
         """Return the signals of the words of one text."""
@@ -52,7 +64,7 @@ class SignalExtractor:
         """Return the signals of the words of all texts; repetitions count within a text."""
         sentences = texts[0] if len(texts) == 1 else chain.from_iterable(texts)
         words = IndexedSentences.from_sentences(sentences)
-        casing = _casing_in_cased_sentences(words)
+        casing = _casing_in_cased_sentences(words, strict_headlines=self.strict_headlines)
         repeated = None
         if self.ordinary is not None:
             text_lengths = list(map(len, texts))
@@ -60,7 +72,10 @@ class SignalExtractor:
             casing[repeated & (casing == Casing.LOWER)] = Casing.UNINFORMATIVE
         if self.dates is not None:
             casing[words.map_words(self._is_date, np.bool_)] = Casing.UNINFORMATIVE
-        return WordSignals(casing, repeated, words.map_words(self._is_possible, np.bool_))
+        possible = words.map_words(self._is_possible, np.bool_)
+        if self.strict_headlines:
+            possible &= ~is_markup(words)
+        return WordSignals(casing, repeated, possible)
 
     def _is_date(self, word: str) -> bool:
         return self.dates is not None and word.casefold() in self.dates
@@ -71,9 +86,36 @@ class SignalExtractor:
         return is_word(word) and word.casefold() not in self.not_names
 
 
-def _casing_in_cased_sentences(sentences: IndexedSentences) -> NDArray[np.int8]:
+def is_markup(sentences: IndexedSentences) -> Flags:
+    """Return whether each word is a tag (`<div`, `</div`), an attribute or key (`class=`), an
+    identifier (`user_id`) or part of a path (`/etc/app`): (words,).
+    """
+    opening, slash, equals = (
+        sentences.map_words(marks.__contains__, np.bool_)
+        for marks in (("<", "</"), ("/", "\\"), ("=", "=="))
+    )
+    name = sentences.map_words(str.isidentifier, np.bool_)
+    identifier = sentences.map_words(lambda word: "_" in word.strip("_"), np.bool_)
+    before, after = _previous(opening), _next(equals)
+    closing = _previous(slash) & np.append([False, False], opening[:-2])[: len(slash)]
+    tag = name & (before | closing)
+    found: Flags = identifier | tag | (name & after & ~_next(_next(name)))
+    return found
+
+
+def _previous(flags: Flags) -> Flags:
+    return np.append(False, flags[:-1])
+
+
+def _next(flags: Flags) -> Flags:
+    return np.append(flags[1:], False)
+
+
+def _casing_in_cased_sentences(
+    sentences: IndexedSentences, *, strict_headlines: bool
+) -> NDArray[np.int8]:
     """Return the casing of each word; uninformative in sentences without any capital: (words,)."""
-    casing = casing_of_words(sentences)
+    casing = casing_of_words(sentences, strict_headlines=strict_headlines)
     sentence = sentences.sentence_of_word()
     capital = sentences.map_words(is_capitalised, np.bool_)
     capitals = np.bincount(sentence[capital], minlength=len(sentences))

@@ -61,11 +61,13 @@ class EncodedWords:
 
     gate_scores: (words,), P(open)   vectors: (words, width)
     kind_scores: (words, kinds), P(open) of the kind gates; None if there are none
+    links: (words,), log-odds of the link gate; None if there is none
     """
 
     gate_scores: Scores
     vectors: Vectors
     kind_scores: Vectors | None = None
+    links: Scores | None = None
 
 
 @dataclass(frozen=True)

@@ -33,12 +33,17 @@ def casing_of_sentence(words: Sequence[str]) -> list[Casing]:
     return list(map(Casing, casing_of_words(IndexedSentences.from_sentences([words])).tolist()))
 
 
-def casing_of_words(sentences: IndexedSentences) -> NDArray[np.int8]:
+def casing_of_words(
+    sentences: IndexedSentences, *, strict_headlines: bool = False
+) -> NDArray[np.int8]:
     """Return the `Casing` of each word: (words,).
 
     Uninformative are: the first word of a sentence or after a colon or quotation mark; every word
     of a headline (at least as many capitalised words as lower-case ones); words without cased
     letters; addresses.
+
+    strict_headlines: a headline, moreover, has no lower-case word of five or more letters, so that
+        a short sentence with several names is none
     """
     casing: NDArray[np.int8] = sentences.map_words(_casing_of_word, np.int8)
     sentence = sentences.sentence_of_word()
@@ -47,6 +52,9 @@ def casing_of_words(sentences: IndexedSentences) -> NDArray[np.int8]:
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
     is_headline = capital >= lower
+    if strict_headlines:
+        long = sentences.map_words(_is_long, np.bool_) & (casing == Casing.LOWER)
+        is_headline &= np.bincount(sentence[long], minlength=len(sentences)) == 0
     starters = sentences.map_words(_SENTENCE_STARTERS.__contains__, np.int32)
     clause = sentence + np.cumsum(starters, dtype=np.int32)  # a starter begins a new clause
     cased = np.flatnonzero(casing)
@@ -77,6 +85,10 @@ def has_letters(word: str) -> bool:
 def is_word(word: str) -> bool:
     """Return True if the word has letters and is no address: not punctuation, not a number."""
     return has_letters(word) and not is_address(word)
+
+
+def _is_long(word: str) -> bool:
+    return len(word) >= 5
 
 
 @lru_cache(_CACHE_SIZE)

@@ -1,8 +1,8 @@
 """Word lists: English words that are capitalised although they are not names; names from CLDR.
 
 The English words are closed word classes, collected without annotated text. The calendar, eras,
-times of day and time zones are those of Unicode CLDR for English; the titles are our own list. To
-train a finder without these lists, use `PriorKnowledge(not_names=frozenset())`.
+times of day and time zones are those of Unicode CLDR for English; the titles and greetings are our
+own lists. To train a finder without these lists, use `PriorKnowledge(not_names=frozenset())`.
 """
 
 from thresher.errors import InputError, requires_extra
@@ -22,9 +22,11 @@ TITLES = frozenset(
     "rev. sen. rep. gov. gen col capt lt sgt rev president general colonel captain lieutenant "
     "sergeant major admiral commander judge justice senator governor mayor minister secretary "
     "chairman professor prince princess king queen pope bishop archbishop cardinal emperor "
-    "empress count countess duke duchess baron baroness ambassador reverend".split()
+    "empress count countess duke duchess baron baroness ambassador reverend chief executive "
+    "director ceo cfo cto coach congressman congresswoman chancellor premier".split()
 )
-ENGLISH_NOT_NAMES = CALENDAR | TIMES | TIME_ZONES | PRONOUNS | TITLES
+GREETINGS = frozenset("hi hello hey dear thanks regards".split())
+ENGLISH_NOT_NAMES = CALENDAR | TIMES | TIME_ZONES | PRONOUNS | TITLES | GREETINGS
 
 ARTICLES = frozenset(["the", "a", "an"])
 JOINERS = frozenset("of - & 's ’s de la del di van von bin al".split())

@@ -16,7 +16,8 @@ from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.scripts import ScriptProfile
-from thresher.entities.selectors import CalibratedSelector, FittedSelectors
+from thresher.entities.selectors import FittedSelectors
+from thresher.entities.training.boundaries import BoundaryModels
 from thresher.entities.training.kinds import fit_kinds
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch
 from thresher.entities.training.raw_text import RawText
@@ -65,7 +66,7 @@ def fit_selectors(
     vectors = run.vectors(encoder, sentences, settings, units)
     corpus = TrainingCorpus(sentences, vectors, units, raw.prior[units.word])
     selectors = run.train(encoder, corpus, settings)
-    fitted = calibrate_selectors(raw, corpus, selectors, encoder)
+    fitted = calibrate_selectors(raw, corpus, selectors, encoder, seed=settings.seed)
     return replace(
         fitted, kinds=fit_kinds(raw, corpus, fitted, encoder, kinds, settings.seed, progress)
     )
@@ -99,7 +100,12 @@ def with_min_steps(
 
 
 def calibrate_selectors(
-    raw: RawText, corpus: TrainingCorpus, selectors: Sequence[Selector], encoder: Encoder
+    raw: RawText,
+    corpus: TrainingCorpus,
+    selectors: Sequence[Selector],
+    encoder: Encoder,
+    *,
+    seed: int = 0,
 ) -> FittedSelectors:
     """Estimate signal weights and thresholds of trained selectors, rounded as they are saved."""
     device = encoder.device
@@ -112,14 +118,14 @@ def calibrate_selectors(
         corpus.units.max_per_word(open_probabilities(each, corpus.vectors, device).numpy())
         for each in saved
     ]
+    boundaries = BoundaryModels.fit(raw, corpus, seed=seed, device=device)
     calibrated = tuple(
-        CalibratedSelector.calibrate(
-            each, gate, raw.sentences, raw.signals, not_names=raw.not_names
-        )
-        for each, gate in zip(saved, gates, strict=True)
+        boundaries.calibrated(each, gate, raw) for each, gate in zip(saved, gates, strict=True)
     )
     entity = best_agreement(gates, raw.reference_prior()) if len(calibrated) > 1 else 0
-    return FittedSelectors(calibrated, entity, raw.ordinary, raw.not_names, raw.dates)
+    return FittedSelectors(
+        calibrated, entity, raw.ordinary, raw.not_names, raw.dates, link_gate=boundaries.link_gate
+    )
 
 
 def shift_to_rate(

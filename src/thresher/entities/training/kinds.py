@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from thresher.encoders.protocol import Encoder
-from thresher.entities.finding.decoding import decode
 from thresher.entities.finding.signals import Flags
+from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample
 from thresher.entities.kinds.example_prior import NO_KIND, example_prior, kinds_of_words
 from thresher.entities.kinds.examples import KindExamples
@@ -21,6 +21,7 @@ from thresher.entities.kinds.gates import (
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.selectors import FittedSelectors
+from thresher.entities.training.boundaries import links_of
 from thresher.entities.training.loop import TrainingCorpus
 from thresher.entities.training.raw_text import RawText
 from thresher.gates.selector import open_probabilities
@@ -93,13 +94,17 @@ def _entity_sample(
     """Return a sample of the entities that the fitted selectors find in the training text."""
     chosen = fitted.selectors[fitted.entity]
     opened = open_probabilities(chosen.selector, corpus.vectors, encoder.device).numpy()
-    scores = chosen.signal_weights.combine(corpus.units.max_per_word(opened), raw.signals)
-    if gates is not None:
-        of_kinds = kind_scores(gates, vectors).max(axis=1)
-        scores = np.maximum(scores, np.where(raw.signals.possible, of_kinds, 0.0))
+    decoder = WordDecoder(chosen.signal_weights, raw.not_names, chosen.span_model)
+    links = None
+    if fitted.link_gate is not None:
+        links = links_of(fitted.link_gate, corpus.vectors, encoder.device)
+    of_kinds = None if gates is None else kind_scores(gates, vectors).max(axis=1)
+    gate_scores = corpus.units.max_per_word(opened)
     found = [
         [each for each in candidates if each.score >= chosen.threshold]
-        for candidates in decode(raw.sentences, scores, not_names=raw.not_names)
+        for candidates in decoder.candidates(
+            raw.sentences, gate_scores, raw.signals, links, of_kinds
+        )
     ]
     units = UnitIndex.of_words(raw.sentences)
     return collect_sample(raw.sentences, found, vectors, units)

@@ -21,6 +21,9 @@ from thresher.gates.distributed import ProcessGroup
 from thresher.text.indexed_sentences import SentenceStore
 from thresher.work_folder import SENTENCES
 
+# With fewer words, boundaries of names are not learned and runs of words are decoded.
+MIN_WORDS_FOR_BOUNDARIES = 20_000
+
 
 @dataclass(frozen=True)
 class RawText:
@@ -61,7 +64,12 @@ class RawText:
         ordinary = statistics.ordinary_words() if has_repetition else None
         dates = prior_knowledge.date_words(sentences)
         not_names = prior_knowledge.all_not_names(statistics) - (dates or frozenset())
-        extractor = SignalExtractor(ordinary=ordinary, not_names=not_names, dates=dates)
+        extractor = SignalExtractor(
+            ordinary=ordinary,
+            not_names=not_names,
+            dates=dates,
+            strict_headlines=statistics.count.total() >= MIN_WORDS_FOR_BOUNDARIES,
+        )
         return cls(
             sentences=sentences,
             statistics=statistics,

@@ -50,6 +50,7 @@ def distill_model(
         sentences,
         model.signal_extractor.extract(sentences),
         not_names=model.not_names,
+        span_model=model.span_model,
     )
     learned_from = {
         "sentences": len(sentences),
@@ -71,6 +72,7 @@ def distill_model(
         ranges={},
         layers={},
         kinds=None,
+        link_gate=None,
     )
 
 

@@ -1,0 +1,67 @@
+"""The link gate: whether two neighbouring words belong to the same name.
+
+It reads the vectors of both words, which were computed from case-folded text, so it finds the same
+boundaries in lower-cased text.
+"""
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from thresher.tensor_files import build_module
+
+
+class LinkGate(nn.Module):
+    """Two layers over the vectors of a word and the next one.
+
+    log-odds = w · GELU(A LayerNorm(h₁) + B LayerNorm(h₂) + b) + c
+    """
+
+    def __init__(self, width: int, *, hidden: int = 64) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.inner = nn.Linear(width, 2 * hidden)
+        self.outer = nn.Linear(hidden, 1)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Tensor]) -> "LinkGate":
+        """Build the gate from its weights; ValueError if they do not fit together."""
+        inner = state["inner.weight"]
+        if inner.dim() != 2 or len(inner) < 2:
+            raise ValueError(f"the link gate needs a matrix, got shape {tuple(inner.shape)}")
+        return build_module(lambda: cls(inner.shape[1], hidden=len(inner) // 2), dict(state))
+
+    def forward(self, left: Tensor, right: Tensor) -> Tensor:
+        """Return the log-odds that the words of each pair are linked: (pairs,).
+
+        left, right: (pairs, width)
+        """
+        of_left, _ = self._inner(left)
+        _, of_right = self._inner(right)
+        return self._outer(of_left + of_right)
+
+    def of_neighbours(self, vectors: Tensor) -> Tensor:
+        """Return the log-odds for each word and the next one, 0 for the last: (words,).
+
+        Words at the end of a sentence get a number, too, which means nothing.
+
+        vectors: (words, width)
+        """
+        of_left, of_right = self._inner(vectors)
+        return functional.pad(self._outer(of_left[:-1] + of_right[1:]), (0, min(1, len(vectors))))
+
+    def _inner(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        left, right = self.inner(self.norm(vectors)).chunk(2, dim=-1)
+        return left, right
+
+    def _outer(self, inner: Tensor) -> Tensor:
+        outer: Tensor = self.outer(functional.gelu(inner)).squeeze(-1)
+        return outer
+
+
+def link_log_odds(gate: LinkGate, vectors: Tensor) -> Tensor:
+    """Return `gate.of_neighbours(vectors)` without gradients."""
+    with torch.inference_mode():
+        return gate.of_neighbours(vectors)

@@ -1,0 +1,189 @@
+"""The probability of each span of a sentence, from the evidence of its words.
+
+A sentence is a chain of words that are outside or inside a name. A name starts with probability
+`start`, also directly after another name. A name that has reached a word continues to the next one
+with the log-odds
+
+    continuation + link · (log-odds of the link gate) + (evidence of their case)
+
+and a word inside a name counts exp(scale · log-odds of its score + bias) times as much as outside.
+The probability that the words s … e form a name is the total weight of the chains with this name
+divided by the weight of all chains (forward and backward sums). It needs no cap and reaches 1.
+
+The five parameters are fitted to raw text by maximum likelihood (training/span_likelihood.py).
+
+Words that can be inside a name but not at its edge are joining words ("of") and, at the start,
+titles ("President"). A word with almost no evidence is outside, which splits a sentence into
+short stretches whose sums are computed one by one.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.entities.finding.decoding import Candidate
+
+MIN_EVIDENCE, MAX_EVIDENCE = -4.0, 8.0  # words below the minimum are outside of names
+MIN_SPAN_SCORE = 0.02  # spans below are no candidates
+_MAX_SPAN = 16  # words
+_MAX_STRETCH = 64  # words; longer stretches are cut
+_MAX_LINK = 6.0
+
+Evidence = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ChainInputs:
+    """What the chain needs of each word of all sentences: (words,) each.
+
+    log_odds: of being part of a name; −inf for words that cannot be
+    links: log-odds of the link gate for a word and the next one; −inf at sentence ends
+    case_links: evidence of the case of both words that they belong to the same name
+    can_start, can_end: whether a name can start or end with the word
+    """
+
+    log_odds: Evidence
+    links: Evidence
+    case_links: Evidence
+    can_start: Flags
+    can_end: Flags
+
+
+@dataclass(frozen=True)
+class SpanModel:
+    """The parameters of the chain; `start` is a probability, the others are in log-odds."""
+
+    scale: float = 1.0
+    bias: float = 2.2
+    start: float = 0.04
+    continuation: float = -0.6
+    link: float = 0.3
+
+    def __post_init__(self) -> None:
+        values = (self.scale, self.bias, self.continuation, self.link)
+        if not all(map(math.isfinite, values)) or not 0 < self.start < 1:
+            raise ValueError(f"the span model needs finite parameters and 0 < start < 1: {self}")
+
+    def candidates(self, starts: Sequence[int], inputs: ChainInputs) -> Iterator[list[Candidate]]:
+        """Yield the candidates of each sentence: non-overlapping, from left to right.
+
+        Of all ways to choose spans that do not overlap, the one with the largest sum of
+        probabilities is chosen: it has the largest expected number of correct spans.
+
+        starts: where the words of each sentence start, and the number of all words
+        """
+        evidence = np.clip(self.scale * inputs.log_odds + self.bias, -np.inf, MAX_EVIDENCE)
+        inside = evidence >= MIN_EVIDENCE
+        odds: list[float] = np.where(inside, np.exp(evidence), 0.0).tolist()
+        go_on: list[float] = self.continuations(inputs).tolist()
+        can_start: list[bool] = inputs.can_start.tolist()
+        can_end: list[bool] = inputs.can_end.tolist()
+        first = np.flatnonzero(inside & ~np.append(False, inside[:-1]))
+        last = np.flatnonzero(inside & ~np.append(inside[1:], False))
+        stretches = iter(zip(first.tolist(), (last + 1).tolist(), strict=True))
+        low, high = next(stretches, (len(odds), 0))
+        for sentence_start, sentence_end in pairwise(starts):
+            found: list[Candidate] = []
+            while low < sentence_end:
+                end = min(high, sentence_end, low + _MAX_STRETCH)
+                chain = _Chain(
+                    odds[low:end], go_on[low:end], can_start[low:end], can_end[low:end], self.start
+                )
+                offset = low - sentence_start
+                found += [Candidate(s + offset, e + offset, p) for s, e, p in chain.best_spans()]
+                low = end
+                if low == high:
+                    low, high = next(stretches, (len(odds), 0))
+            yield found
+
+    def continuations(self, inputs: ChainInputs) -> Evidence:
+        """Return the probability that a name at each word continues to the next one: (words,)."""
+        links = np.clip(inputs.links, -_MAX_LINK, _MAX_LINK)
+        probability = 1 / (1 + np.exp(-(self.continuation + self.link * links + inputs.case_links)))
+        probability = np.where(inputs.can_end, probability, 1.0)
+        return np.where(np.isneginf(inputs.links), 0.0, probability)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """A stretch of words between words that are outside of names.
+
+    odds: the weight of each word inside a name   go_on: P(the name continues to the next word)
+    """
+
+    odds: list[float]
+    go_on: list[float]
+    can_start: list[bool]
+    can_end: list[bool]
+    start: float
+
+    def best_spans(self) -> list[tuple[int, int, float]]:
+        """Return the non-overlapping spans (start, end, probability) with the largest sum."""
+        size = len(self.odds)
+        spans = self.span_probabilities()
+        best, chosen = [0.0] * (size + 1), [-1] * (size + 1)
+        for end in range(1, size + 1):
+            best[end] = best[end - 1]
+            for start in range(max(0, end - _MAX_SPAN), end):
+                value = best[start] + spans.get((start, end), 0.0)
+                if value > best[end]:
+                    best[end], chosen[end] = value, start
+        found, end = [], size
+        while end > 0:
+            if chosen[end] < 0:
+                end -= 1
+            else:
+                start = chosen[end]
+                found.append((start, end, min(1.0, spans[start, end])))
+                end = start
+        return found[::-1]
+
+    def span_probabilities(self) -> dict[tuple[int, int], float]:
+        """Return P(words start … end − 1 are one name) of spans that are not very improbable."""
+        before, total = self._forward()
+        after = self._backward()
+        found = {}
+        for start, begin in enumerate(before):
+            weight = begin * self.odds[start] / total
+            for end in range(start + 1, min(start + _MAX_SPAN, len(self.odds)) + 1):
+                probability = weight * after[end - 1]
+                if probability >= MIN_SPAN_SCORE:
+                    found[start, end] = probability
+                if end < len(self.odds):
+                    weight *= self.go_on[end - 1] * self.odds[end]
+                if not weight:
+                    break
+        return found
+
+    def _forward(self) -> tuple[list[float], float]:
+        """Return the weight of starting a name at each word, and that of all chains."""
+        outside, inside, go_on = 1.0, 0.0, 0.0
+        before = []
+        for odds, can_start, next_go_on in zip(self.odds, self.can_start, self.go_on, strict=True):
+            free = outside + inside * (1 - go_on)  # of not continuing a name
+            begin = free * self.start * can_start
+            before.append(begin)
+            inside = (begin + inside * go_on) * odds
+            outside, go_on = free * (1 - self.start), next_go_on
+        return before, outside * (1 - self.start) + inside * self._stop_at_the_end()
+
+    def _stop_at_the_end(self) -> float:
+        """Return the weight of ending a name with the last word: the next word is outside."""
+        return (1 - self.go_on[-1]) * (1 - self.start) if self.can_end[-1] else 0.0
+
+    def _backward(self) -> list[float]:
+        """Return for each word the weight of all that follows a name that ends with it."""
+        after_outside, after_inside = 1 - self.start, self._stop_at_the_end()
+        after = [after_inside]
+        for i in range(len(self.odds) - 2, -1, -1):
+            begin = self.start * self.can_start[i + 1] * self.odds[i + 1] * after_inside
+            free = (1 - self.start) * after_outside + begin
+            after.append((1 - self.go_on[i]) * free)
+            after_inside = after[-1] + self.go_on[i] * self.odds[i + 1] * after_inside
+            after_outside = free
+        return after[::-1]

@@ -1,0 +1,74 @@
+"""From the gates of words to word scores and candidate spans, with whatever a model has."""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.entities.finding.decoding import MIN_WORD_SCORE, Candidate, decode, with_own_article
+from thresher.entities.finding.evidence import chain_inputs
+from thresher.entities.finding.signal_weights import Scores, SignalWeights
+from thresher.entities.finding.signals import WordSignals
+from thresher.entities.finding.span_model import SpanModel
+from thresher.text.indexed_sentences import IndexedSentences
+
+Links = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class WordDecoder:
+    """Combines gates with the other signals of words, and finds candidate spans.
+
+    span_model: the probabilities of spans; None to decode runs of words as version 0.2 did
+    min_word_score: of a word that joins a run, without a span model
+    """
+
+    weights: SignalWeights
+    not_names: Set[str]
+    span_model: SpanModel | None = None
+    min_word_score: float = MIN_WORD_SCORE
+
+    def word_scores(
+        self, gate_scores: Scores, signals: WordSignals, least: Scores | None = None
+    ) -> Scores:
+        """Return the probability that each word is part of an entity: (words,).
+
+        least: (words,), the smallest score of a possible word, from the gates of kinds
+        """
+        scores = self.weights.combine(gate_scores, signals)
+        if least is None:
+            return scores
+        return np.maximum(scores, np.where(signals.possible, least, 0.0).astype(np.float32))
+
+    def candidates(
+        self,
+        sentences: Sequence[Sequence[str]],
+        gate_scores: Scores,
+        signals: WordSignals,
+        links: Links | None = None,
+        least: Scores | None = None,
+    ) -> Iterator[list[Candidate]]:
+        """Yield the candidates of each sentence.
+
+        gate_scores: (words,), P(open)   links: (words,), of the link gate, if there is one
+        least: as in `word_scores`
+        """
+        if self.span_model is None:
+            scores = self.word_scores(gate_scores, signals, least)
+            yield from decode(
+                sentences,
+                scores,
+                not_names=self.not_names,
+                min_word_score=self.min_word_score,
+            )
+            return
+        indexed = IndexedSentences.from_sentences(sentences)
+        log_odds = self.weights.log_odds(gate_scores, signals).astype(np.float64)
+        if least is not None:
+            clipped = np.clip(least.astype(np.float64), 1e-6, 1 - 1e-6)
+            log_odds = np.maximum(log_odds, np.log(clipped) - np.log1p(-clipped))
+        inputs = chain_inputs(indexed, log_odds, links, signals, self.not_names)
+        found = self.span_model.candidates(indexed.starts.tolist(), inputs)
+        for words, candidates in zip(sentences, found, strict=True):
+            yield with_own_article(words, candidates)
