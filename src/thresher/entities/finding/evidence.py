@@ -3,7 +3,7 @@
 Gates were trained on words with letters, and prepositions ("of") are never capitals, so their
 gates say nothing about names that contain them. Such words get constants instead:
 
-    "of" and the like                      JOINING_LOG_ODDS or BETWEEN_CAPITALS_LOG_ODDS
+    "of" and the like                      JOINING_LOG_ODDS, or AFTER_NOUN_LOG_ODDS
     hyphens, and numbers after capitals    NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
 
 They cannot be at the edge of a name, except numbers at its end. CASE_LINK is the evidence of case
@@ -22,7 +22,8 @@ from thresher.entities.priors.casing import Casing, has_letters, is_capitalised
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS, TITLES
 from thresher.text.indexed_sentences import IndexedSentences
 
-JOINING_LOG_ODDS, BETWEEN_CAPITALS_LOG_ODDS = -4.2, -1.5
+JOINING_LOG_ODDS, AFTER_NOUN_LOG_ODDS = -5.5, 0.0
+MAX_NOUN_LOG_ODDS = 2.5  # of a capital that is no name by itself: "Treaty of Rome"
 CASE_LINK = 2.0
 NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
 NUMBER_LOG_ODDS = 0.0
@@ -53,8 +54,8 @@ def chain_inputs(
     log_odds = np.where(signals.possible | title | inner, log_odds, -np.inf)
     joining = _contains(folded, _PREPOSITIONS)
     capital = signals.casing == Casing.CAPITAL
-    between = _previous(capital) & _next(capital)
-    least = np.where(between, BETWEEN_CAPITALS_LOG_ODDS, JOINING_LOG_ODDS)
+    needs_more = _previous(capital & (log_odds < MAX_NOUN_LOG_ODDS)) & _next(capital)
+    least = np.where(needs_more, AFTER_NOUN_LOG_ODDS, JOINING_LOG_ODDS)
     log_odds = np.where(joining, np.maximum(log_odds, least), log_odds)
     log_odds = np.where(number | hyphen, NUMBER_LOG_ODDS, log_odds)
     no_gate = inner | number
