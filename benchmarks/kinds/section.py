@@ -50,6 +50,7 @@ def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
         ["untyped F1 of the same spans", *(_ours(typed, name, "untyped") for name in sets)],
     ]
     header = ["", *(TITLES[name] for name in sets)]
+    seeds = max(map(len, typed.values()))
     domains = "; ".join(
         f"{name.removeprefix('crossner-')} {_ours(typed, name)}"
         for name in _CROSSNER
@@ -57,7 +58,7 @@ def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
     )
     return (
         "## Kinds\n\n`make bench-kinds`; typed exact span F1, cased / lower-cased; where "
-        "gates were trained, the mean of three seeds, and in brackets the distance from the "
+        f"gates were trained, the mean of {seeds} seed(s), and in brackets the distance from the "
         "smallest to the largest of them. The "
         "example names are of common knowledge and were written before the sets were looked at; "
         "settings were chosen on the tune splits. For BC5CDR and CrossNER, kind gates were trained "
