@@ -14,7 +14,16 @@ TEXT = (
 KINDS = {
     "person": ["Albert Einstein", "Isaac Newton", "Napoleon", "Angela Merkel"],
     "place": ["Berlin", "France", "Tokyo", "Chicago"],
-    "company": ["Toyota", "IBM", "Siemens", "General Motors"],
+    "company": [
+        "Toyota",
+        "IBM",
+        "Siemens",
+        "General Motors",
+        "Amazon",
+        "Apple",
+        "Samsung",
+        "Intel",
+    ],
 }
 
 
