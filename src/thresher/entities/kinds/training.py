@@ -16,6 +16,7 @@ from thresher.entities.kinds.examples import KindExamples, folded_name, name_wor
 from thresher.entities.kinds.span_vectors import Vectors, name_vectors, unit_length
 
 _PENALTY = 3e-5  # of the squared weights
+_BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have
 _MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
 
 
@@ -40,7 +41,8 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
         (1 / np.bincount(labels)[labels]).astype(np.float32),
         penalty=_PENALTY,
     )
-    return KindClassifier(examples.kinds, weight, bias, mean)
+    shift = np.where(np.arange(len(counts)) < len(groups), 0.0, _BACKGROUND_LOG_ODDS)
+    return KindClassifier(examples.kinds, weight, (bias + shift).astype(np.float32), mean)
 
 
 def _background_kinds(
