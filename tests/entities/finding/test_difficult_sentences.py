@@ -1,7 +1,7 @@
 """Twenty difficult sentences: names with "Jr.", "&", "and", digits and hyphens; greetings, roles.
 
-At least 17 must be exactly right. The sentences were written before the span model was made, but some
-of its word lists and constants were chosen while looking at them. So this is a test against
+At least 17 must be exactly right. The sentences were written before the span model was made, but
+some of its word lists and constants were chosen while looking at them. So this is a test against
 regressions and no evidence of the quality on other sentences.
 """
 
