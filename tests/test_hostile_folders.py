@@ -349,8 +349,49 @@ RANGES: dict[str, Change] = {
     "many channels": put("ranges.safetensors", **{"layers.0.asked": torch.ones(2, 10**6)}),
     "missing layer": without("ranges.safetensors", "layers.1.widened"),
 }
+# The kinds, the link gate and the span model of a finder.
+KINDS_FILE, LINKS_FILE = "kinds.safetensors", "links.safetensors"
+KINDS: dict[str, Change] = {
+    "a sample that is broadcast": put(
+        KINDS_FILE,
+        **{
+            "sample.contexts": torch.ones(1, 20_000, dtype=torch.int8),
+            "sample.scale": torch.ones(20_000),
+        },
+    ),
+    "a sample with NaN": put(KINDS_FILE, **{"sample.contexts": torch.full((1150, 384), NAN)}),
+    "a scale without dimensions": put(KINDS_FILE, **{"sample.scale": torch.tensor(1.0)}),
+    "kinds with NaN": fill(KINDS_FILE, "classifier.weight", NAN),
+    "a matrix of means": put(KINDS_FILE, **{"classifier.mean": torch.ones(384, 384)}),
+    "kinds of another width": put(
+        KINDS_FILE,
+        **{"classifier.mean": torch.ones(7), "classifier.weight": torch.ones(7, 7)},
+    ),
+    "a gate without weights": put(KINDS_FILE, **{"gates.0.norm.weight": torch.ones(384)}),
+    "a kind of two lines": text("kinds.json", lambda value: value["kinds"].__setitem__(0, "a\nb")),
+    "a kind that changes colours": text(
+        "kinds.json", lambda value: value["kinds"].__setitem__(0, "\x1b[31mred")
+    ),
+    "a kind twice": text("kinds.json", lambda value: value["kinds"].__setitem__(0, "place")),
+    "millions of names": content("kinds.json", b'{"kinds":[],"names":[' + b'"a",' * HUGE + b'""]}'),
+    "deep kinds": content("kinds.json", b"[" * DEEP + b"]" * DEEP),
+    "kinds are a FIFO": fifo("kinds.json"),
+    "links with NaN": fill(LINKS_FILE, "outer.weight", NAN),
+    "links of another width": put(
+        LINKS_FILE,
+        **{
+            "norm.weight": torch.ones(7),
+            "norm.bias": torch.ones(7),
+            "inner.weight": torch.ones(128, 7),
+        },
+    ),
+    "links without bias": without(LINKS_FILE, "outer.bias"),
+    "spans of scale 0": config(spans__scale=0),
+    "spans that overflow": config(spans__link=1e308),
+    "spans that are a list": config(spans=[1.0]),
+}
 GROUPS = {
-    "english": RANGES,
+    "english": {**RANGES, **KINDS},
     "finder": FINDER,
     "static": STATIC,
     "language-model": LANGUAGE_MODEL,

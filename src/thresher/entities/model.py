@@ -132,6 +132,11 @@ class FinderModel:
             raise InputError(
                 f"the model needs vectors of width {expected}, but {self.encoder} gives {width}"
             )
+        if self.link_gate is not None and self.link_gate.width != width:
+            raise InputError(
+                f"the link gate needs vectors of width {self.link_gate.width}, "
+                f"but {self.encoder} gives {width}"
+            )
         if self.kinds is not None:
             self.kinds.check_width(encoder.width)
         return self

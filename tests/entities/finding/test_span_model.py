@@ -121,7 +121,10 @@ def test_sentences_do_not_share_names():
     assert [[(each.start, each.end) for each in row] for row in found] == [[(0, 1)], [(0, 1)]]
 
 
-@pytest.mark.parametrize("values", [{"start": 0.0}, {"bias": math.nan}, {"link": math.inf}])
+@pytest.mark.parametrize(
+    "values",
+    [{"start": 0.0}, {"bias": math.nan}, {"link": math.inf}, {"scale": 0.0}, {"bias": 1e308}],
+)
 def test_parameters_outside_their_range_are_refused(values):
     with pytest.raises(ValueError, match="span model"):
         SpanModel(**values)

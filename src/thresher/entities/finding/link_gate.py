@@ -25,6 +25,11 @@ class LinkGate(nn.Module):
         self.inner = nn.Linear(width, 2 * hidden)
         self.outer = nn.Linear(hidden, 1)
 
+    @property
+    def width(self) -> int:
+        """The width of the vectors that the gate reads."""
+        return self.inner.in_features
+
     @classmethod
     def from_state(cls, state: Mapping[str, Tensor]) -> "LinkGate":
         """Build the gate from its weights; ValueError if they do not fit together."""

@@ -17,7 +17,6 @@ titles ("President"). A word with almost no evidence is outside, which splits a 
 short stretches whose sums are computed one by one.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +31,7 @@ MIN_SPAN_SCORE = 0.02  # spans below are no candidates
 _MAX_SPAN = 16  # words
 _MAX_STRETCH = 64  # words; longer stretches are cut
 _MAX_LINK = 6.0
+_MAX_PARAMETER = 1000.0  # fitted parameters are below 10; with larger ones sums could overflow
 
 Evidence = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -66,8 +66,12 @@ class SpanModel:
 
     def __post_init__(self) -> None:
         values = (self.scale, self.bias, self.continuation, self.link)
-        if not all(map(math.isfinite, values)) or not 0 < self.start < 1:
-            raise ValueError(f"the span model needs finite parameters and 0 < start < 1: {self}")
+        valid = all(abs(value) <= _MAX_PARAMETER for value in values)  # False for NaN
+        if not valid or self.scale <= 0 or not 0 < self.start < 1:
+            raise ValueError(
+                f"the span model needs scale > 0, 0 < start < 1 and parameters of at most "
+                f"{_MAX_PARAMETER:.0f}: {self}"
+            )
 
     def candidates(self, starts: Sequence[int], inputs: ChainInputs) -> Iterator[list[Candidate]]:
         """Yield the candidates of each sentence: non-overlapping, from left to right.

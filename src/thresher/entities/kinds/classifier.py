@@ -33,9 +33,9 @@ class KindClassifier:
     mean: Vectors
 
     def __post_init__(self) -> None:
-        count, width = len(self.kinds), len(self.mean)
-        rows = len(self.bias)
-        if self.weight.shape != (rows, width) or self.bias.shape != (rows,) or rows < count:
+        count, width, rows = len(self.kinds), self.mean.size, self.bias.size
+        shapes = (self.weight.shape, self.bias.shape, self.mean.shape)
+        if shapes != ((rows, width), (rows,), (width,)) or rows < count:
             raise ValueError(
                 f"{count} kinds and vectors of width {width} do not fit weights of the shape "
                 f"{self.weight.shape} and a bias of the shape {self.bias.shape}"

@@ -61,10 +61,16 @@ class EntitySample:
     def from_tensors(
         cls, names: Sequence[Sequence[str]], tensors: Mapping[str, Tensor]
     ) -> "EntitySample":
-        """Return the sample whose contexts `to_tensors` gave."""
-        scale = tensors["scale"].float()
+        """Return the sample whose contexts `to_tensors` gave; ValueError for other tensors."""
+        levels, scale = tensors["contexts"], tensors["scale"].float()
+        # Before they are multiplied: shapes that differ could be broadcast to a huge matrix.
+        if levels.dtype != torch.int8 or levels.dim() != 2 or scale.shape != (len(levels),):
+            raise ValueError(
+                f"contexts of the shape {tuple(levels.shape)} ({levels.dtype}) do not fit scales "
+                f"of the shape {tuple(scale.shape)}"
+            )
         require_finite({"scale": scale}, "the sample of entities")
-        contexts = (tensors["contexts"].float() * scale[:, None]).numpy()
+        contexts = (levels.float() * scale[:, None]).numpy()
         return cls(tuple(map(tuple, names)), contexts)
 
 

@@ -96,22 +96,27 @@ def name_words(name: str) -> list[str]:
     return [word for sentence in segment(name) for word in sentence.texts]
 
 
-def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
-    """Return the names of a kind without duplicates; raise InputError if they are not names."""
+def check_kind_name(kind: Any) -> None:
+    """Raise InputError unless the name of a kind is one word of printable characters."""
     if not isinstance(kind, str) or not kind.strip():
         raise InputError(f"a kind must have a name, got {kind!r}")
     if any(character.isspace() or not character.isprintable() for character in kind):
         raise InputError(f"the name of a kind must be one word, got {kind!r}")
+
+
+def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
+    """Return the names of a kind without duplicates; raise InputError if they are not names."""
+    check_kind_name(kind)
     if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
         raise InputError(f"the kind {kind} must have a list of names, got {names!r}")
     names = list(names)
-    for name in names:
-        if not isinstance(name, str) or not name_words(name):
-            raise InputError(f"the kind {kind} must have a list of names, got {name!r} in it")
     if not names:
         raise InputError(f"the kind {kind} has no names; give it 3 to 30 examples")
     if len(names) > MAX_NAMES:
         raise InputError(f"the kind {kind} has {len(names):,} names; at most {MAX_NAMES} are used")
+    for name in names:
+        if not isinstance(name, str) or not name_words(name):
+            raise InputError(f"the kind {kind} must have a list of names, got {name!r} in it")
     return tuple({folded_name(name): name for name in reversed(names)}.values())[::-1]
 
 

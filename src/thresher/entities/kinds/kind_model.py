@@ -10,6 +10,7 @@ from safetensors.torch import save
 from thresher.checkpoint_files import with_prefix, without_prefix
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
+from thresher.entities.kinds.examples import check_kind_name
 from thresher.entities.kinds.gates import KindGates
 from thresher.errors import InputError
 from thresher.gates.selector import Selector
@@ -19,6 +20,7 @@ from thresher.validation import require
 
 WEIGHTS, NAMES = "kinds.safetensors", "kinds.json"
 FILES = (WEIGHTS, NAMES)
+_MAX_NAMES_BYTES = 4 << 20  # a sample has about a thousand names
 _SAMPLE, _CLASSIFIER, _GATES = "sample.", "classifier.", "gates."
 
 
@@ -51,11 +53,14 @@ class KindModel:
 
     def check_width(self, width: int) -> None:
         """Raise InputError unless the kinds were learned from word vectors of this width."""
-        own = self.sample.contexts.shape[1]
-        widths = {own, *(each.norm.normalized_shape[0] for each in self._selectors)}
-        if widths != {width} or (self.classifier and len(self.classifier.mean) != width):
+        sampled = self.sample.contexts.shape[1]
+        widths = {sampled, *(each.norm.normalized_shape[0] for each in self._selectors)}
+        if self.classifier is not None:
+            widths.add(len(self.classifier.mean))
+        if widths != {width}:
             raise InputError(
-                f"the kinds need vectors of width {own}, but the encoder gives {width}"
+                f"the kinds need vectors of width {max(widths - {width})}, "
+                f"but the encoder gives {width}"
             )
 
     def to_files(self) -> dict[str, bytes]:
@@ -72,8 +77,14 @@ class KindModel:
     @classmethod
     def from_files(cls, files: Mapping[str, bytes]) -> "KindModel":
         """Return what `to_files` wrote; raise ValueError for files that do not fit together."""
+        if len(files[NAMES]) > _MAX_NAMES_BYTES:
+            raise ValueError(f"{NAMES} has more than {_MAX_NAMES_BYTES:,} bytes")
         config = parse_json(files[NAMES], NAMES)
         kinds, names = _strings(config, "kinds"), _strings(config, "names")
+        for kind in kinds:
+            check_kind_name(kind)
+        if len(set(kinds)) < len(kinds):
+            raise ValueError(f"{NAMES} has a kind twice")
         tensors = load_tensors(files[WEIGHTS], WEIGHTS, allow_empty=True)
         gates = without_prefix(_GATES, tensors)
         return cls(
