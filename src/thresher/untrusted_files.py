@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,18 +56,30 @@ def read_json(path: Path, *, max_bytes: int = MAX_CONFIG_BYTES) -> Any:
     return parse_json(read_regular(path, max_bytes=max_bytes), str(path))
 
 
-def parse_json(content: bytes, name: str) -> Any:
-    """Parse JSON of limited depth and number of values; `name` is for error messages."""
+def parse_json(content: bytes, name: str, *, unique_keys: bool = False) -> Any:
+    """Parse JSON of limited depth and number of values.
+
+    name: of the file, for error messages
+    unique_keys: refuse objects that have a key twice, of which the first would be lost
+    """
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_JSON_VALUES:
         raise InputError(f"{name} has more than {MAX_JSON_VALUES:,} values")
     try:
-        value = json.loads(content)
+        value = json.loads(content, object_pairs_hook=_unique if unique_keys else None)
     except RecursionError as error:
         raise InputError(f"{name} is nested too deeply") from error
     except ValueError as error:
         raise InputError(f"{name} is not valid JSON: {error}") from error
     _check_depth(value, name)
     return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"the key {twice!r} appears twice")
+    return values
 
 
 def _check_depth(value: Any, name: str) -> None:

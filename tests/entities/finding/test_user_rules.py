@@ -75,6 +75,11 @@ def test_a_catastrophic_pattern_is_stopped_with_one_line(finder):
     assert time.monotonic() - start < 30
 
 
+def test_a_deeply_nested_pattern_is_refused():
+    with pytest.raises(InputError, match="is nested too deeply"):
+        UserRules(always=("/" + "(" * 5000 + ")" * 5000 + "/",))
+
+
 @pytest.mark.parametrize("rule", ["/(/", "/[a/", "/a{99999999999}/"])
 def test_an_invalid_pattern_is_refused(rule):
     with pytest.raises(InputError, match="is not a regular expression"):

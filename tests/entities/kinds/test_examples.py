@@ -37,6 +37,9 @@ def test_json_is_recognised_without_its_suffix(tmp_path):
         ('"a b" = ["Paris"]', "the name of a kind must be one word"),
         ("person = [", "is not valid TOML"),
         ('{"person": [}', "is not valid JSON"),
+        ('{"person": ["Ann"], "person": ["Bob"]}', "the key 'person' appears twice"),
+        (f'person = "{"x" * 10_000}"', r"got 'xxxx*\.\.\.x*'$"),
+        ("".join(f'k{i} = ["Name{i}"]\n' for i in range(1001)), "the file has 1,001 kinds"),
     ],
 )
 def test_a_bad_file_gives_one_clear_line(tmp_path, content, message):

@@ -149,6 +149,8 @@ def _pattern(rule: str) -> "regex.Pattern[str] | None":
         return None
     try:
         return regex.compile(rule[1:-1])
+    except RecursionError as error:
+        raise InputError(f"the pattern {rule[:40]}… is nested too deeply") from error
     except regex.error as error:
         raise InputError(f"the pattern {rule} is not a regular expression: {error}") from error
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,9 +12,11 @@ from typing import Any
 
 from thresher.errors import InputError
 from thresher.text.sentences import segment
-from thresher.untrusted_files import MAX_CONFIG_BYTES, parse_json, read_regular
+from thresher.untrusted_files import parse_json, read_regular
 
 MAX_NAMES = 1000  # of one kind; 3 to 30 are enough
+MAX_KINDS = 1000
+_MAX_FILE_BYTES = 4 << 20
 ENGLISH = "english.toml"
 
 
@@ -29,6 +32,8 @@ class KindExamples:
     def __post_init__(self) -> None:
         if not isinstance(self.names, Mapping) or not self.names:
             raise InputError('`kinds` has no kinds; write lines such as person = ["Marie Curie"]')
+        if len(self.names) > MAX_KINDS:
+            raise InputError(f"`kinds` has {len(self.names):,} kinds; at most {MAX_KINDS} are used")
         checked: dict[str, tuple[str, ...]] = {}
         kind_of_name: dict[str, str] = {}
         for kind, names in self.names.items():
@@ -45,7 +50,7 @@ class KindExamples:
     def read(cls, path: str | Path) -> "KindExamples":
         """Read a TOML or JSON file that has a list of names for each kind."""
         path = Path(path)
-        content = read_regular(path, max_bytes=MAX_CONFIG_BYTES)
+        content = read_regular(path, max_bytes=_MAX_FILE_BYTES)
         try:
             return cls(_parsed(content, path))
         except InputError as error:
@@ -99,16 +104,16 @@ def name_words(name: str) -> list[str]:
 def check_kind_name(kind: Any) -> None:
     """Raise InputError unless the name of a kind is one word of printable characters."""
     if not isinstance(kind, str) or not kind.strip():
-        raise InputError(f"a kind must have a name, got {kind!r}")
+        raise InputError(f"a kind must have a name, got {reprlib.repr(kind)}")
     if any(character.isspace() or not character.isprintable() for character in kind):
-        raise InputError(f"the name of a kind must be one word, got {kind!r}")
+        raise InputError(f"the name of a kind must be one word, got {reprlib.repr(kind)}")
 
 
 def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
     """Return the names of a kind without duplicates; raise InputError if they are not names."""
     check_kind_name(kind)
     if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
-        raise InputError(f"the kind {kind} must have a list of names, got {names!r}")
+        raise InputError(f"the kind {kind} must have a list of names, got {reprlib.repr(names)}")
     names = list(names)
     if not names:
         raise InputError(f"the kind {kind} has no names; give it 3 to 30 examples")
@@ -116,7 +121,8 @@ def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
         raise InputError(f"the kind {kind} has {len(names):,} names; at most {MAX_NAMES} are used")
     for name in names:
         if not isinstance(name, str) or not name_words(name):
-            raise InputError(f"the kind {kind} must have a list of names, got {name!r} in it")
+            got = reprlib.repr(name)
+            raise InputError(f"the kind {kind} must have a list of names, got {got} in it")
     return tuple({folded_name(name): name for name in reversed(names)}.values())[::-1]
 
 
@@ -124,12 +130,12 @@ def _parsed(content: bytes, path: Path) -> Any:
     if not content.strip():
         raise InputError(f"{path} is empty")
     if path.suffix.lower() == ".json":
-        return parse_json(content, str(path))
+        return parse_json(content, str(path), unique_keys=True)
     try:
         return tomllib.loads(content.decode())
     except (ValueError, RecursionError) as error:  # also of UTF-8
         if content.lstrip().startswith(b"{"):
-            return parse_json(content, str(path))
+            return parse_json(content, str(path), unique_keys=True)
         raise InputError(f"{path} is not valid TOML: {error}") from error
 
 
