@@ -28,8 +28,8 @@ from thresher.text.indexed_sentences import IndexedSentences
 _SENTENCES = 1500  # are enough for five parameters
 _MIN_WORDS, _MAX_WORDS = 4, 60  # of a sentence
 _BLOCK = 50  # neighbouring sentences, whose words may be repeated
-_STEPS, _MIN_SCALE = 0.001
-_LEARNING_RATE = 80, 0.1
+_STEPS, _LEARNING_RATE = 80, 0.1
+_MIN_SCALE = 0.001
 _MIN_LOG_LIKELIHOOD = -25.0  # of a sentence: some capitals are no names at all
 _OUTSIDE = -30.0  # the evidence of a word that cannot be in a name
 
