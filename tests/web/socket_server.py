@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
+from thresher.entities.kinds.assignment import EncodedWords
 from thresher.text import segment
 from thresher.web.app import create_app
 from thresher.web.connections import ConnectionLimits
@@ -49,15 +50,17 @@ class SteppingFinder(FakeFinder):
             self.scored.append(text)
             sentences = segment(text)
             words = [sentence.texts for sentence in sentences]
-            yield ScoredText(text, sentences, self.score_gates(words, None))
+            yield ScoredText(text, sentences, self.score_encoded(words, None))
 
-    def gate_scores(self, sentences):
-        self._wait()
-        self.pieces.append(sum(map(len, sentences)))
-        return np.zeros(self.pieces[-1], dtype=np.float32)
+    def encode(self, sentences):
+        words = sum(map(len, sentences))
+        if words:
+            self._wait()
+            self.pieces.append(words)
+        return EncodedWords(np.zeros(words, np.float32), np.zeros((words, 0), np.float32))
 
-    def score_gates(self, sentences, gates):
-        assert gates is None or len(gates) == sum(map(len, sentences))
+    def score_encoded(self, sentences, encoded):
+        assert encoded is None or len(encoded.gate_scores) == sum(map(len, sentences))
         return [ScoredSentence(words, np.zeros(len(words)), ()) for words in sentences]
 
     def _wait(self):

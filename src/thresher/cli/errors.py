@@ -73,7 +73,7 @@ def use_flags_of(command: Any, arguments: Sequence[str]) -> None:
 def _flag(parameter: Any) -> str:
     """Return the long flag of an option, or the placeholder of an argument."""
     if parameter.param_type_name == "argument":
-        return str(parameter.metavar or parameter.name)
+        return str(parameter.metavar or parameter.name).strip("[]")
     return str(parameter.opts[0])
 
 

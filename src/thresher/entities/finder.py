@@ -263,7 +263,7 @@ class EntityFinder(TextFinder, HubModel):
 
         some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
         encoded = teacher._words.encode(some)
-        scored = teacher._score_gates([some], some, encoded.gate_scores, encoded.kind_scores)
+        scored = teacher.score_encoded(some, encoded)
         found = [each.found(teacher.threshold) for each in scored]
         vectors = self._words.encode(some).vectors
         sample = collect_sample(some, found, vectors, UnitIndex.of_words(some))
@@ -363,7 +363,7 @@ class EntityFinder(TextFinder, HubModel):
         for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
             group = sentences[low : low + _SENTENCES_PER_GROUP]
             encoded = self._words.encode(group)
-            scored = self._score_encoded([group], group, encoded)
+            scored = self.score_encoded(group, encoded)
             found = [each.found(self.threshold) for each in scored]
             units = UnitIndex.of_words(group)
             samples.append(collect_sample(group, found, encoded.vectors, units))
@@ -448,35 +448,44 @@ class EntityFinder(TextFinder, HubModel):
         """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
         return self._words.gate_scores(sentences)
 
-    def gates_and_links(self, sentences: SplitText) -> tuple[Scores, Links | None]:
-        """Return `gate_scores(sentences)` and, if there is a link gate, its log-odds: (words,).
+    def encode(self, sentences: SplitText) -> EncodedWords:
+        """Return what the encoder and the gates tell about words; it depends on no other sentence.
 
-        The link gate tells for each word whether it and the next one belong to the same name.
+        Parts of a long text can be encoded one after the other and combined for `score_encoded`.
         """
-        return self._words.gates_and_links(sentences)
+        if self._assigner is not None:
+            return self._words.encode(sentences)
+        gate_scores, links = self._words.gates_and_links(sentences)
+        return EncodedWords(gate_scores, np.zeros((len(gate_scores), 0), np.float32), links=links)
 
-    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        sentences = list(chain.from_iterable(texts))
-        if self._assigner is None:
-            return self._score_gates(texts, sentences, *self.gates_and_links(sentences))
-        encoded = self._words.encode(sentences)
-        scored = self._score_encoded(texts, sentences, encoded)
-        candidates = [each.candidates for each in scored]
-        with_kinds = self._assigner.assign(texts, candidates, encoded)
-        return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
+    def score_encoded(self, sentences: SplitText, encoded: EncodedWords) -> list[ScoredSentence]:
+        """Return the scored sentences of one text, given `encode(sentences)`."""
+        return self._score_encoded([sentences], encoded)
 
     def score_gates(
         self, sentences: SplitText, gate_scores: Scores, links: Links | None = None
     ) -> list[ScoredSentence]:
-        """Return the scored sentences, without kinds, given `gates_and_links(sentences)`."""
+        """Return the scored sentences, without kinds, given the gates of their words.
+
+        gate_scores: from `gate_scores`   links: log-odds of the link gate, if there is one
+        """
         return self._score_gates([sentences], sentences, gate_scores, links)
 
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        return self._score_encoded(texts, self.encode(list(chain.from_iterable(texts))))
+
     def _score_encoded(
-        self, texts: Sequence[SplitText], sentences: SplitText, encoded: EncodedWords
+        self, texts: Sequence[SplitText], encoded: EncodedWords
     ) -> list[ScoredSentence]:
-        return self._score_gates(
+        sentences = list(chain.from_iterable(texts))
+        scored = self._score_gates(
             texts, sentences, encoded.gate_scores, encoded.links, encoded.kind_scores
         )
+        if self._assigner is None:
+            return scored
+        candidates = [each.candidates for each in scored]
+        with_kinds = self._assigner.assign(texts, candidates, encoded)
+        return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
 
     def _score_gates(
         self,

@@ -3,9 +3,8 @@
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from thresher.entities.finding.scored_text import ScoredText
+from thresher.entities.kinds.assignment import EncodedWords
 from thresher.text.sentences import segment
 
 if TYPE_CHECKING:
@@ -47,18 +46,18 @@ def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _long_text_steps(finder: "EntityFinder", text: str) -> Generator[None, None, ScoredText]:
-    """Compute the gates piece by piece and combine them with the other signals at the end.
+    """Encode the text piece by piece and combine the pieces with the other signals at the end.
 
-    The signals of a word depend on the sentences around it, the gates only on its own sentence.
+    The signals of a word depend on the sentences around it, its gate only on its own sentence.
     """
     sentences = segment(text)
     yield
     words = [sentence.texts for sentence in sentences]
-    gates = [np.zeros(0, dtype=np.float32)]
+    encoded = [finder.encode([])]
     for piece in _pieces(words):
-        gates.append(finder.gate_scores(piece))
+        encoded.append(finder.encode(piece))
         yield
-    return ScoredText(text, sentences, finder.score_gates(words, np.concatenate(gates)))
+    return ScoredText(text, sentences, finder.score_encoded(words, EncodedWords.joined(encoded)))
 
 
 def _pieces(sentences: Sequence[SentenceWords]) -> Iterator[list[SentenceWords]]:

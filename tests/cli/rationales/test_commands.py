@@ -163,7 +163,7 @@ def test_find_writes_a_page(run, held_out, model, tmp_path):
     assert (result.status, result.out) == (0, "")
     content = page.read_text(encoding="utf-8")
     assert content.count("<p dir=") == 40
-    assert len(re.findall(r"<h2>(good|bad) [01]\.\d\d</h2>\n<p dir=", content)) == 40
+    assert len(re.findall(r"<h2>(good|bad) [01]\.\d\d</h2>\n<dl>.*?</dl>\n<p dir=", content)) == 40
     assert content.endswith("</html>\n")
     assert "<mark" in content
 

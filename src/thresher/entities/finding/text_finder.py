@@ -112,6 +112,8 @@ class TextFinder(ABC):
         text: a text; or a list, or a column of pandas or polars. A missing value has no entities
         only: the kinds of entities to return, None for those without a kind; by default all
         """
+        if isinstance(text, bytes) or not isinstance(text, Iterable):
+            raise _not_a_string(text)
         if isinstance(text, str) and (problem := self.unreadable(text)):
             logging.getLogger("thresher").warning(problem)
         texts = [text] if isinstance(text, str) else with_missing_as_empty(text)
@@ -228,8 +230,12 @@ def _check_split(sentences: SplitText) -> None:
 def _segmented(texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:
     for text in texts:
         if not isinstance(text, str):  # for example the missing value of a table
-            raise InputError(f"a text must be a string, got {type(text).__name__} {text!r}")
+            raise _not_a_string(text)
         yield text, segment(text)
+
+
+def _not_a_string(text: object) -> InputError:
+    return InputError(f"a text must be a string, got {type(text).__name__} {text!r}")
 
 
 def _count_words(text: tuple[str, list[Sentence]]) -> int:

@@ -69,6 +69,24 @@ class EncodedWords:
     kind_scores: Vectors | None = None
     links: Scores | None = None
 
+    @classmethod
+    def joined(cls, parts: "Sequence[EncodedWords]") -> "EncodedWords":
+        """Return the words of successive sentences together.
+
+        parts: at least one, all from the same model
+        """
+
+        def both(values: Sequence[Vectors | None]) -> Vectors | None:
+            given = [each for each in values if each is not None]
+            return np.concatenate(given) if given else None
+
+        return cls(
+            np.concatenate([each.gate_scores for each in parts]),
+            np.concatenate([each.vectors for each in parts]),
+            both([each.kind_scores for each in parts]),
+            both([each.links for each in parts]),
+        )
+
 
 @dataclass(frozen=True)
 class KindAssigner:
