@@ -276,9 +276,7 @@ class EntityFinder(TextFinder, HubModel):
 
     def with_selector(self, number: int) -> "EntityFinder":
         """Return a finder that uses another selector of the same model, counted from 1."""
-        finder = EntityFinder(self.encoder, self.model.with_selector(number))
-        finder.rules = self.rules
-        return finder
+        return self._with_model(self.model.with_selector(number))
 
     def with_kinds(
         self,
@@ -311,7 +309,11 @@ class EntityFinder(TextFinder, HubModel):
         return self._with(KindModel(sample, learn_kinds(examples, sample, self.encoder), gates))
 
     def _with(self, kinds: KindModel) -> "EntityFinder":
-        finder = EntityFinder(self.encoder, replace(self.model, kinds=kinds))
+        return self._with_model(replace(self.model, kinds=kinds))
+
+    def _with_model(self, model: FinderModel) -> "EntityFinder":
+        """Return a finder with the same encoder and the same rules of the user."""
+        finder = EntityFinder(self.encoder, model)
         finder.rules = self.rules
         return finder
 
@@ -372,7 +374,7 @@ class EntityFinder(TextFinder, HubModel):
     def assign_kinds(
         self, sentences: SplitText, spans: Sequence[Sequence[Candidate]]
     ) -> list[list[Candidate]]:
-        """Return spans of one text with their kinds, whoever found them.
+        """Return spans of one text with their kinds; the spans may come from any source.
 
         spans: of each sentence, in words
         """
@@ -400,7 +402,7 @@ class EntityFinder(TextFinder, HubModel):
         return self if adaptation is None else self.with_adaptation(adaptation)
 
     def estimate_adaptation(self, texts: Iterable[SplitText]) -> Adaptation | None:
-        """Estimate what suits texts that are split into words; None if they are too short."""
+        """Estimate signal weights and threshold for texts split into words; None if too short."""
         split = list(first_words(texts))
         sentences = list(chain.from_iterable(split))
         if sum(map(len, sentences)) < MIN_WORDS:
@@ -410,8 +412,8 @@ class EntityFinder(TextFinder, HubModel):
         )
 
     def with_adaptation(self, adaptation: Adaptation) -> "EntityFinder":
-        """Return this finder with what was estimated for a corpus."""
-        return EntityFinder(self.encoder, self.model.with_adaptation(adaptation))
+        """Return this finder with the signal weights and the threshold of an adaptation."""
+        return self._with_model(self.model.with_adaptation(adaptation))
 
     @property
     def threshold(self) -> float:
@@ -449,7 +451,7 @@ class EntityFinder(TextFinder, HubModel):
         return self._words.gate_scores(sentences)
 
     def encode(self, sentences: SplitText) -> EncodedWords:
-        """Return what the encoder and the gates tell about words; it depends on no other sentence.
+        """Return vectors and gate scores of words; those of a sentence depend on no other one.
 
         Parts of a long text can be encoded one after the other and combined for `score_encoded`.
         """

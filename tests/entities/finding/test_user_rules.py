@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 
 from thresher import EntityFinder, InputError
+from thresher.entities.finding.adaptation import Adaptation
 from thresher.entities.finding.user_rules import UserRules, read_rules
 
 TEXT = (
@@ -96,3 +97,14 @@ def test_a_file_has_one_rule_in_each_line(tmp_path, finder):
         read_rules(path)
     with pytest.raises(InputError, match="cannot read"):
         read_rules(tmp_path / "none")
+
+
+def test_rules_stay_when_kinds_selector_or_adaptation_change(finder):
+    ruled = finder.with_rules(always=["the forge"])
+    adaptation = Adaptation(ruled.model.signal_weights, ruled.threshold, frozenset(), 0)
+    for changed in (
+        ruled.with_kinds(None),
+        ruled.with_selector(1),
+        ruled.with_adaptation(adaptation),
+    ):
+        assert "the forge" in found(changed)

@@ -71,4 +71,4 @@ def test_a_message_with_too_many_parts_is_refused_in_one_line():
     "raw", [b"", b"\n", b"\xff\xfe", b"Content-Type: multipart/mixed\n\n", b"From: =?x?q?\n\nhi"]
 )
 def test_anything_is_a_message(raw):
-    extract_message(raw, name="a.eml")
+    assert extract_message(raw, name="a.eml").text.strip() in ("", "hi", "\ufffd\ufffd")
