@@ -84,6 +84,15 @@ def test_every_kind_has_a_colour_of_its_own_and_a_legend(monkeypatch):
     assert legend.split() == "6 entities person 3 place 3".split()
 
 
+def test_a_terminal_with_16_colours_gets_brackets_in_which_kinds_differ(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("COLORTERM", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), [*TYPED])]))
+    assert "[Magda|person]" in shown
+    assert "[Oslo|place]" in shown
+
+
 @given(st.lists(st.text(min_size=1), unique=True, max_size=len(COLOURS)))
 def test_kinds_share_a_colour_only_if_there_are_more_than_colours(kinds):
     colours = KindColours(kinds)

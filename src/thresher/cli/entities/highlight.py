@@ -28,9 +28,15 @@ _ESCAPED_IN_ENTITIES = _ESCAPED | {ord("|"): "\\|"}
 
 
 def terminal() -> Console:
-    """Return a console that keeps colours in a pipe, and has none if NO_COLOR is set."""
-    plain = bool(os.environ.get("NO_COLOR"))
-    return Console(force_terminal=True, highlight=False, color_system=None if plain else "auto")
+    """Return a console that keeps colours in a pipe.
+
+    It has none if NO_COLOR is set, or if the terminal has only 16 colours: all shades would be one
+    of them, and kinds could not be told apart.
+    """
+    console = Console(force_terminal=True, highlight=False, color_system="auto")
+    if os.environ.get("NO_COLOR") or console.color_system not in ("256", "truecolor"):
+        return Console(force_terminal=True, highlight=False, color_system=None)
+    return console
 
 
 def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
