@@ -144,7 +144,7 @@ def _small() -> str:
     lines = [
         f"{title}\n\nForward + backward, ms; peak, MiB. By default, plain torch is used if "
         "there are few logits and the weight is small\n(`FEW_LOGITS`, `SMALL_WEIGHT` of "
-        "`thresher.lm.losses.linear_selfish`).",
+        "`thresher.lm.losses.kernels.choice`).",
         "",
         "| positions, width, vocabulary | Triton | chunked | peak, Triton | chunked |",
         "|---|---|---|---|---|",

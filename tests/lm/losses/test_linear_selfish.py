@@ -6,7 +6,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from thresher.lm.losses.kernels import chunked
-from thresher.lm.losses.linear_selfish import is_small, linear_selfish_cross_entropy
+from thresher.lm.losses.kernels.choice import is_small
+from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
 MARGINS = [0.0, 0.5, 2.0, math.inf, "rows"]

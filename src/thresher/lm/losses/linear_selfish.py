@@ -1,20 +1,15 @@
 """The margin loss from hidden states, without holding the logits of the whole vocabulary."""
 
-from importlib.util import find_spec
 from types import ModuleType
 
-import torch
 from torch import Tensor
 
 from thresher.errors import requires_extra
 from thresher.lm.losses.argument_checks import LinearInputs, check_linear, check_margin
-from thresher.lm.losses.kernels import chunked
-from thresher.lm.losses.kernels.products import wide_products
+from thresher.lm.losses.kernels import chunked, dense
+from thresher.lm.losses.kernels.choice import IMPLEMENTATIONS, fastest
 from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.reductions import reduce_rows, row_counts
-
-# Up to this size plain torch is faster on a GPU: the Triton implementation launches many kernels.
-FEW_LOGITS, SMALL_WEIGHT = 2**22, 2**26
 
 
 def linear_selfish_cross_entropy(
@@ -30,6 +25,7 @@ def linear_selfish_cross_entropy(
     label_smoothing: float = 0.0,
     temperature: float = 1.0,
     softcap: float | None = None,
+    z_loss: float = 0.0,
     implementation: str | None = None,
 ) -> Tensor:
     """Equal to `selfish_cross_entropy(input @ weight.T + bias, target, weight=class_weight, …)`.
@@ -37,10 +33,11 @@ def linear_selfish_cross_entropy(
     Memory beyond inputs and gradients is bounded in both passes: logits are computed tile by tile.
     Gradients reach input, weight and bias. For half precision, sums and the loss are in float32.
 
-    implementation: "chunked" is plain torch, for any device and dtype, and computes all logits
-    again for the gradients. "triton" records the survivors in one pass over the logits and computes
-    gradients from them alone; it works in float16, bfloat16 and float32 on CUDA devices, where it
-    is the default except for small inputs (at most `FEW_LOGITS` and `SMALL_WEIGHT`).
+    implementation: by default the fastest for the device, the inputs and the reduction.
+    "chunked" is plain torch, for any device and dtype, and computes all logits again for the
+    gradients. "dense" computes the gradients together with the loss, each logit once, for the mean
+    or the sum. "triton" records the survivors in one pass over the logits and computes gradients
+    from them alone; it works in float16, bfloat16 and float32 on CUDA devices.
 
     input: (positions, width)   weight: (vocabulary, width)   bias, class_weight: (vocabulary,)
     target: (positions,)   margin: a number, or one for each position
@@ -52,17 +49,39 @@ def linear_selfish_cross_entropy(
         label_smoothing=label_smoothing,
         temperature=temperature,
         softcap=softcap,
+        z_loss=z_loss,
     )
     inputs = LinearInputs(input, weight, target, bias, class_weight)
     check_linear(inputs, ignore_index=ignore_index)
     check_margin(margin, target.shape)
-    rows = _implementation(implementation, input, weight).row_losses(inputs, options)
+    summed = reduction in ("mean", "sum")
+    name = implementation or fastest(inputs, options, summed=summed)
+    if name == "dense":
+        if not summed:
+            raise ValueError("the implementation 'dense' needs the reduction 'mean' or 'sum'")
+        rows, _ = dense.loss_sum(inputs, options)
+    else:
+        rows = _implementation(name).row_losses(inputs, options)
     return reduce_rows(rows, reduction, row_counts(target, class_weight, ignore_index=ignore_index))
 
 
-def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleType:
-    if name is None:
-        name = "triton" if _suits_triton(input, weight) else "chunked"
+def loss_sum_and_rows(inputs: LinearInputs, options: MarginLossOptions) -> tuple[Tensor, Tensor]:
+    """Return the sum of the losses, and the loss of each position without a gradient.
+
+    For training with statistics: one pass gives the gradients and the losses by position.
+
+    returns: () and (positions,), 0 where the target is ignored
+    """
+    check_linear(inputs, ignore_index=options.ignore_index)
+    check_margin(options.margin, inputs.target.shape)
+    name = fastest(inputs, options, summed=True)
+    if name == "dense":
+        return dense.loss_sum(inputs, options)
+    rows: Tensor = _implementation(name).row_losses(inputs, options)
+    return rows.sum(), rows.detach()
+
+
+def _implementation(name: str) -> ModuleType:
     if name == "chunked":
         return chunked
     if name == "triton":
@@ -70,17 +89,5 @@ def _implementation(name: str | None, input: Tensor, weight: Tensor) -> ModuleTy
             from thresher.lm.losses.kernels import sparse  # noqa: PLC0415 (an extra)
 
         return sparse
-    raise ValueError(f"`implementation` must be 'chunked', 'triton' or None, got {name!r}")
-
-
-def _suits_triton(input: Tensor, weight: Tensor) -> bool:
-    if not (input.is_cuda and weight.is_cuda and find_spec("triton") and wide_products()):
-        return False
-    dtype = torch.promote_types(input.dtype, weight.dtype)
-    supported = dtype in (torch.float16, torch.bfloat16, torch.float32)
-    return supported and not is_small(input, weight)
-
-
-def is_small(input: Tensor, weight: Tensor) -> bool:
-    """Whether plain torch is faster on a GPU, because there is little to compute."""
-    return len(input) * len(weight) <= FEW_LOGITS and weight.numel() <= SMALL_WEIGHT
+    choices = ", ".join(map(repr, IMPLEMENTATIONS))
+    raise ValueError(f"`implementation` must be {choices} or None, got {name!r}")

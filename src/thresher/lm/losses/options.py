@@ -41,11 +41,13 @@ class MarginLossOptions(LogitScaling):
     """The options of `selfish_cross_entropy`, except for its tensors of one value per token.
 
     margin: a number, or a tensor with one for each position
+    z_loss: the weight of lse², with lse the logarithm of the sum over the survivors
     """
 
     margin: float | Tensor
     ignore_index: int = -100
     label_smoothing: float = 0.0
+    z_loss: float = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,6 +55,8 @@ class MarginLossOptions(LogitScaling):
             raise RuntimeError(
                 f"label_smoothing must be between 0.0 and 1.0. Got: {self.label_smoothing}"
             )
+        if not 0 <= self.z_loss < math.inf:
+            raise ValueError(f"`z_loss` must be at least 0 and finite, got {self.z_loss}")
 
     @property
     def has_infinite_margin(self) -> bool:

@@ -29,15 +29,17 @@ def selfish_cross_entropy(
     label_smoothing: float = 0.0,
     temperature: float = 1.0,
     softcap: float | None = None,
+    z_loss: float = 0.0,
 ) -> Tensor:
     """Equal to masking every logit below `input[target] - margin`, then cross-entropy.
 
     Logits are soft-capped, divided by the temperature, and then compared: token j survives if
     z_j ≥ z_target − margin, that is p_j ≥ p_target·e^−margin. The others are left out of the
     normalisation and their gradient is exactly zero; no gradient flows through the threshold.
-    Label smoothing spreads over the survivors. `margin=math.inf` calls
-    `torch.nn.functional.cross_entropy`. Everything else is as there, except that the target
-    must hold class indices.
+    Label smoothing spreads over the survivors. `z_loss` is the weight of lse², the square of the
+    logarithm of Σ exp z over the survivors, which is added to the loss (and multiplied by the class
+    weight of the target). `margin=math.inf` calls `torch.nn.functional.cross_entropy`. Everything
+    else is as there, except that the target must hold class indices.
 
     input: (C,), (N, C) or (N, C, d1, …)   target: (), (N,) or (N, d1, …)
     margin: a number, or one for each target in a tensor of the target's shape
@@ -49,22 +51,28 @@ def selfish_cross_entropy(
         label_smoothing=label_smoothing,
         temperature=temperature,
         softcap=softcap,
+        z_loss=z_loss,
     )
     _check(input, target, margin)
     logits = options.scale(input)
     plain = partial(functional.cross_entropy, weight=weight, ignore_index=ignore_index)
-    if options.has_infinite_margin:
+    if options.has_infinite_margin and not z_loss:
         return plain(logits, target, reduction=reduction, label_smoothing=label_smoothing)
     dead = below_threshold(logits, target, margin=margin)
     logits = torch.where(dead, -math.inf, logits)  # one pass; `masked_fill` would copy first
-    if label_smoothing == 0:
+    if label_smoothing == 0 and not z_loss:
         return plain(logits, target, reduction=reduction)
     rows = plain(logits, target, reduction="none")
-    # Under autocast `cross_entropy` returns float32, whatever the dtype of the logits.
-    uniform = _loss_of_uniform_target(logits.to(rows.dtype), dead, weight).reshape(target.shape)
-    uniform = uniform.masked_fill(target == ignore_index, 0)
-    rows = (1 - label_smoothing) * rows + label_smoothing * uniform
-    return reduce_rows(rows, reduction, row_counts(target, weight, ignore_index=ignore_index))
+    counts = row_counts(target, weight, ignore_index=ignore_index)
+    if label_smoothing:
+        # Under autocast `cross_entropy` returns float32, whatever the dtype of the logits.
+        uniform = _loss_of_uniform_target(logits.to(rows.dtype), dead, weight)
+        uniform = uniform.reshape(target.shape).masked_fill(target == ignore_index, 0)
+        rows = (1 - label_smoothing) * rows + label_smoothing * uniform
+    if z_loss:
+        lse = logits.to(rows.dtype).logsumexp(min(logits.dim() - 1, 1)).reshape(target.shape)
+        rows = rows + z_loss * counts * lse.square()
+    return reduce_rows(rows, reduction, counts)
 
 
 class SelfishCrossEntropy(nn.Module):
@@ -82,6 +90,7 @@ class SelfishCrossEntropy(nn.Module):
         label_smoothing: float = 0.0,
         temperature: float = 1.0,
         softcap: float | None = None,
+        z_loss: float = 0.0,
     ) -> None:
         super().__init__()
         self.margin = margin
@@ -91,6 +100,7 @@ class SelfishCrossEntropy(nn.Module):
         self.label_smoothing = label_smoothing
         self.temperature = temperature
         self.softcap = softcap
+        self.z_loss = z_loss
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss; shapes as in `selfish_cross_entropy`."""
@@ -104,6 +114,7 @@ class SelfishCrossEntropy(nn.Module):
             label_smoothing=self.label_smoothing,
             temperature=self.temperature,
             softcap=self.softcap,
+            z_loss=self.z_loss,
         )
 
     def extra_repr(self) -> str:

@@ -10,6 +10,8 @@ With S the survivors of a row, K their number, w the class weights and ε the la
     loss = pull·lse − own·z_target − even·Σ_S w_j·z_j        lse = log Σ_S exp z_j
     own = (1 − ε)·w_target,   even = ε / K,   pull = own + even·Σ_S w_j
     ∂loss/∂z_j = pull·p_j − own·[j = target] − even·w_j      for j in S, otherwise 0
+
+A z-loss of weight ζ adds ζ·w_target·lse² to the loss and 2·ζ·w_target·lse to the pull.
 """
 
 import math
@@ -134,12 +136,16 @@ class _RowLosses(torch.autograd.Function):
             own = (1 - smoothing) * class_weight[target]
             even = smoothing / count if smoothing else count
             pull = own + even * weights
+            rows = pull * lse - own * z_target - even * weighted
+            if options.z_loss:
+                lift = options.z_loss * class_weight[target] * lse
+                rows, pull = rows + lift * lse, pull + 2 * lift
         ctx.save_for_backward(
             input, weight, bias, target, class_weight, z_target, threshold, lse, own, even, pull
         )
         ctx.options = options
         ctx.tile_elements = tile_elements
-        return pull * lse - own * z_target - even * weighted
+        return rows
 
     @staticmethod
     @once_differentiable

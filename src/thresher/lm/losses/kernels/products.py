@@ -19,8 +19,8 @@ def product(left: Tensor, right: Tensor, *, out: Tensor) -> Tensor:
 
 
 def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
-    """Compute sums += left @ right in float32, for operands of any precision."""
-    if left.dtype == torch.float32:
+    """Compute sums += left @ right in the dtype of the sums, for operands of any precision."""
+    if left.dtype == sums.dtype:
         sums.addmm_(left, right)
     elif left.is_cuda and TorchVersion(torch.__version__) >= "2.11":
         torch.ops.aten.addmm.dtype_out(sums, left, right, torch.float32, out=sums)

@@ -91,13 +91,15 @@ class _RowLosses(torch.autograd.Function):
         own, even = torch.ones_like(lse), torch.zeros_like(lse)
         if class_weight is not None:
             own = class_weight[target.clamp(min=0).long()]
-        pull = own
+        pull, lift = own, options.z_loss * own * lse
         rows: Tensor = own * (lse - z_target)
         if smoothing:
             own = (1 - smoothing) * own
             even = smoothing / record.survivors.clamp(min=1)
             pull = own + even * record.weights
             rows = pull * lse - own * z_target - even * record.weighted
+        if options.z_loss:
+            rows, pull = rows + lift * lse, pull + 2 * lift
         terms = torch.stack([z_target, threshold, lse, pull, own, even])
         ctx.save_for_backward(*layer, terms, *fields)
         ctx.scale = scale
