@@ -20,7 +20,7 @@ import torch
 from benchmarks.data import raw_english
 from benchmarks.speed.rows import RESULTS
 from benchmarks.speed.texts import write_lines
-from thresher.cli.app import app
+from thresher.cli import main as run_command
 from thresher.entities.built_in import ENGLISH
 from thresher.entities.finder import EntityFinder
 from thresher.entities.word_scorer import WORDS_PER_BATCH
@@ -93,7 +93,9 @@ def _find_in_workers(model: str, device: str, workers: int, count: int) -> tuple
         words = len(text.read_text(encoding="utf-8").split())
         started = time.perf_counter()
         options = ["--model", model, "--device", device, "--workers", str(workers), "--quiet"]
-        app(["find", str(text), *options, "-o", f"{folder}/out.jsonl"], standalone_mode=False)
+        build_app("find")(
+            ["find", str(text), *options, "-o", f"{folder}/out.jsonl"], standalone_mode=False
+        )
         return words, time.perf_counter() - started
 
 

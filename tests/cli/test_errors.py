@@ -80,4 +80,4 @@ def test_every_option_has_a_help_and_every_command_a_description():
         for name, subcommand in getattr(command, "commands", {}).items():
             check(subcommand, f"{path} {name}")
 
-    check(app_module.get_command(app_module.app), "thresher")
+    check(app_module.get_command(app_module.build_app()), "thresher")

@@ -3,37 +3,51 @@
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 from typer.main import get_command
 
-from thresher.cli.entities.distill import distill
-from thresher.cli.entities.evaluate import evaluate
-from thresher.cli.entities.find import find
-from thresher.cli.entities.fit import fit
-from thresher.cli.entities.kinds import kinds
-from thresher.cli.entities.table import entities
 from thresher.cli.errors import exit_status, use_flags_of
-from thresher.cli.lm.app import lm
 from thresher.cli.option_groups import flag
-from thresher.cli.rationales.app import rationale
-from thresher.cli.serve import serve
 from thresher.cli.version import version_text
 from thresher.errors import InputError
 
 _COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer writes for shells
 
-app = typer.Typer(rich_markup_mode="rich")
-app.command()(find)
-app.command()(entities)
-app.command()(fit)
-app.command("eval")(evaluate)
-app.command()(distill)
-app.command()(kinds)
-app.command()(serve)
-app.add_typer(lm, name="lm")
-app.add_typer(rationale, name="rationale")
+# For each command, the module of the function that runs it, and the name of that function.
+_COMMANDS = {
+    "find": ("thresher.cli.entities.find", "find"),
+    "entities": ("thresher.cli.entities.table", "entities"),
+    "fit": ("thresher.cli.entities.fit", "fit"),
+    "eval": ("thresher.cli.entities.evaluate", "evaluate"),
+    "distill": ("thresher.cli.entities.distill", "distill"),
+    "kinds": ("thresher.cli.entities.kinds", "kinds"),
+    "serve": ("thresher.cli.serve", "serve"),
+}
+# For each group of commands, the module and the name of its Typer object.
+_GROUPS = {
+    "lm": ("thresher.cli.lm.app", "lm"),
+    "rationale": ("thresher.cli.rationales.app", "rationale"),
+}
+
+
+def build_app(only: str | None = None) -> typer.Typer:
+    """Return the command line with all commands.
+
+    only: one command or group, so that the modules of the others need not be imported
+    """
+    app = typer.Typer(rich_markup_mode="rich")
+    app.callback()(thresher)
+    chosen = {only} if only in _COMMANDS.keys() | _GROUPS.keys() else _COMMANDS.keys() | _GROUPS
+    for name, (module, function) in _COMMANDS.items():
+        if name in chosen:
+            app.command(name)(getattr(import_module(module), function))
+    for name, (module, group) in _GROUPS.items():
+        if name in chosen:
+            app.add_typer(getattr(import_module(module), group), name=name)
+    return app
 
 
 def _print_version(context: typer.Context, requested: bool) -> None:
@@ -42,7 +56,6 @@ def _print_version(context: typer.Context, requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def thresher(
     version: Annotated[
         bool, flag("Show the version.", "--version", callback=_print_version)
@@ -81,12 +94,12 @@ def _replace_closed_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status; errors are printed as one line."""
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; see `thresher.cli.main`."""
     if _COMPLETION in os.environ:  # a shell requests completions
-        app(prog_name="thresher")
+        build_app()(prog_name="thresher")
     arguments = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    command = get_command(app)
+    command = get_command(build_app(arguments[0]))
     use_flags_of(command, arguments)
     _replace_closed_streams()
     for library in ("TRANSFORMERS", "HF_HUB"):  # which read it when imported

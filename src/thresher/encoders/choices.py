@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+MULTILINGUAL_ENCODER = "intfloat/multilingual-e5-small"
+
 
 class EncoderSize(StrEnum):
     """The sizes of encoders that `train_encoder` trains."""

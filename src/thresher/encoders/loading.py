@@ -9,9 +9,8 @@ from pathlib import Path
 
 import torch
 
+from thresher.encoders.choices import MULTILINGUAL_ENCODER
 from thresher.encoders.joined import SEPARATOR, JoinedEncoder
-from thresher.encoders.multilingual.cached_folder import packaged_encoder
-from thresher.encoders.multilingual.encoder import MULTILINGUAL_ENCODER, MultilingualE5
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError
@@ -54,6 +53,8 @@ def load_encoder(
 
         return LanguageModelEncoder.load(folder, layer=layer, device=device)
     if name in (MULTILINGUAL, MULTILINGUAL_ENCODER):
+        from thresher.encoders.multilingual.encoder import MultilingualE5  # noqa: PLC0415
+
         return MultilingualE5(_multilingual_folder(), layer=layer, device=device)
     return SentenceBert(_weights_folder(name), layer=layer, device=device, label=name)
 
@@ -93,6 +94,8 @@ def _download(name: str) -> Path:
 
 def _multilingual_folder() -> Path:
     """Return the folder with the weights of the multilingual encoder."""
+    from thresher.encoders.multilingual.cached_folder import packaged_encoder  # noqa: PLC0415
+
     packaged = packaged_encoder()
     if packaged is not None:
         return packaged

@@ -172,7 +172,7 @@ class WordEncoder(Protocol):
 
 
 @runtime_checkable
-class Int8Encoder(Encoder, Protocol):
+class Int8Encoder(Protocol):
     """An encoder that can run in int8 if the ranges of its linear layers' inputs are known."""
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
@@ -192,7 +192,7 @@ def encoder_fingerprint(encoder: Encoder) -> str:
 
 
 @runtime_checkable
-class LayeredEncoder(Encoder, Protocol):
+class LayeredEncoder(Protocol):
     """An encoder whose layers can be replaced, for example by fewer that were distilled."""
 
     def with_layers(self, weights: Mapping[str, Tensor]) -> Encoder:

@@ -12,12 +12,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from thresher.encoders.choices import MULTILINGUAL_ENCODER
 from thresher.encoders.multilingual.word_starts import mark_spaces_only
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.tensor_files import load_tensors
 
-MULTILINGUAL_ENCODER = "intfloat/multilingual-e5-small"
 DEFAULT_LAYER = 6
 _STATISTICS = "statistics.safetensors"
 
