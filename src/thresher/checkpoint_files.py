@@ -96,7 +96,7 @@ def with_prefix(prefix: str, tensors: Tensors) -> Tensors:
     return {prefix + name: value for name, value in tensors.items()}
 
 
-def without_prefix(prefix: str, tensors: Tensors) -> Tensors:
+def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
     """Return the tensors whose names start with the prefix, with the prefix removed."""
     return {
         name.removeprefix(prefix): value

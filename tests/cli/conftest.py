@@ -62,7 +62,7 @@ Run = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def _encoder_loaded_once(load_once, monkeypatch):
     """Load the encoder once, because it takes a second; child processes load their own."""
-    for place in ("thresher.entities.finder", "thresher.encoders.loading"):
+    for place in ("thresher.entities.loading", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_once)
 
 

@@ -185,7 +185,7 @@ def test_a_missing_device_is_reported(run, notes, model, monkeypatch, minilm):
     def to_device(*_, device, **__):
         minilm._model.to(device)
 
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", to_device)
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", to_device)
     result = run("find", notes, "--model", model, "--device", "gpu")
     assert result.status == 1
     assert result.error_line.startswith("cannot use the device 'gpu': ")

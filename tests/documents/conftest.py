@@ -58,7 +58,7 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
     story = (ROOT / "examples" / "harbour.txt").read_text(encoding="utf-8")
     notes = (ROOT / "examples" / "lab-notes.txt").read_text(encoding="utf-8")
     load_or_default = _load_folders_or_default(load_encoder, default=load_once)
-    for module in ("thresher.entities.finder", "thresher.encoders.loading"):
+    for module in ("thresher.entities.loading", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{module}.load_encoder", load_or_default)
     monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)
     monkeypatch.setattr("thresher.entities.training.student._MIN_STEPS", 2)

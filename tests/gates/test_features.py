@@ -124,7 +124,7 @@ def test_a_finder_with_variants_learns_saves_and_loads(variants, splitting, tmp_
     words = [["then", "the", "child", "met", "chiara", "again", "."]]
     assert [(c.start, c.end) for c in finder.find_words(words)[0]] == [(4, 5)]
     finder.save(tmp_path / "m")
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: splitting)
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", lambda *_, **__: splitting)
     loaded = EntityFinder.load(tmp_path / "m")
     for number in range(1, settings.selectors + 1):
         before, after = (
@@ -157,7 +157,7 @@ def test_a_missing_selector_is_refused(number, splitting):
 
 
 def test_a_folder_from_before_there_were_variants_still_loads(splitting, tmp_path, monkeypatch):
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: splitting)
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", lambda *_, **__: splitting)
     finder = EntityFinder.fit_words(
         sentences(), encoder=splitting, settings=EntitySettings(epochs=2)
     )

@@ -8,7 +8,7 @@ from thresher import EntityFinder
 @pytest.fixture(autouse=True)
 def _encoder_loaded_once(load_once, monkeypatch):
     """Loading takes a second."""
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", load_once)
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", load_once)
 
 
 @pytest.fixture

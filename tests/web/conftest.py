@@ -13,7 +13,7 @@ from thresher.web.models import ServedModels
 @pytest.fixture(scope="session")
 def finder(load_once) -> EntityFinder:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thresher.entities.finder.load_encoder", load_once)
+        patch.setattr("thresher.entities.loading.load_encoder", load_once)
         return EntityFinder.default()
 
 

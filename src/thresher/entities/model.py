@@ -159,6 +159,10 @@ class FinderModel:
         ordinary = self.ordinary and self.ordinary | adaptation.ordinary
         return replace(self, selectors=tuple(selectors), ordinary=ordinary)
 
+    def without_kinds(self) -> "FinderModel":
+        """Return this model without its kinds; it keeps the sample of entities, if it has one."""
+        return replace(self, kinds=self.kinds and KindModel(self.kinds.sample))
+
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
         files = {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from thresher.entities import finder as finder_module
+from thresher.entities import loading
+from thresher.entities.finder import EntityFinder
 
 COMMANDS = {
     "find": ["{gold}", "--model", "{model}"],
@@ -16,7 +17,7 @@ def encoders_in_int8(monkeypatch):
     """Collect the encoders that would be converted to int8 on a CPU that supports it."""
     encoders = []
     monkeypatch.setattr(
-        finder_module, "_in_int8", lambda encoder, ranges: encoders.append(encoder) or encoder
+        loading, "in_int8", lambda encoder, ranges: encoders.append(encoder) or encoder
     )
     monkeypatch.setattr("uvicorn.Server.run", lambda self, sockets: None)
     monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")  # which `serve` may set
@@ -39,6 +40,6 @@ NOTE = "thresher: note: this CPU has no exact 8-bit products"
 
 @pytest.mark.parametrize("options", [[], ["--exact"]])
 def test_falling_back_to_float32_is_noted_once(run, model, monkeypatch, options):
-    monkeypatch.setattr(finder_module.EntityFinder, "lacks_int8", True)
+    monkeypatch.setattr(EntityFinder, "lacks_int8", True)
     ran = run("find", "-", "--model", model, *options, stdin="Magda left Ostrava.")
     assert ran.err.count(NOTE) == (0 if options else 1)

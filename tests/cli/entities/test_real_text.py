@@ -16,7 +16,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "real_text"
 @pytest.fixture(scope="module")
 def built_in(load_once):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("thresher.entities.finder.load_encoder", load_once)
+        patch.setattr("thresher.entities.loading.load_encoder", load_once)
         return EntityFinder.default()
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from thresher.encoders.int8_linear import int8_supported
-from thresher.entities import finder as finder_module
+from thresher.entities import loading
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.fit import shift_to_rate
@@ -65,7 +65,7 @@ def test_another_seed_gives_another_model(tiny, tmp_path):
 
 def test_a_saved_model_scores_exactly_as_before(fitted, tmp_path, monkeypatch):
     fitted.save(tmp_path / "model")
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: fitted.encoder)
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", lambda *_, **__: fitted.encoder)
     again = EntityFinder.load(tmp_path / "model")
     before, after = (each.score_sentences(sentences(5)) for each in (fitted, again))
     for left, right in zip(before, after, strict=True):
@@ -87,7 +87,7 @@ def test_word_lists_are_saved_with_the_model(tiny, tmp_path, monkeypatch):
     assert dated.model.dates == {"may", "it"}
     assert "may" not in dated.model.not_names
     dated.save(tmp_path / "model")
-    monkeypatch.setattr(finder_module, "load_encoder", lambda *_, **__: tiny)
+    monkeypatch.setattr(loading, "load_encoder", lambda *_, **__: tiny)
     again = EntityFinder.load(tmp_path / "model")
     assert (again.model.ordinary, again.model.dates) == (None, {"may", "it"})
     words = [["Elena", "came", "in", "May", "2018"]]
@@ -115,7 +115,7 @@ def test_a_model_trained_with_bert_runs_in_int8(new_bert, tmp_path):
 
 def test_a_model_for_vectors_of_another_width_is_refused(fitted, tmp_path, load_once, monkeypatch):
     fitted.save(tmp_path / "model")
-    monkeypatch.setattr("thresher.entities.finder.load_encoder", lambda *_, **__: load_once())
+    monkeypatch.setattr("thresher.entities.loading.load_encoder", lambda *_, **__: load_once())
     with pytest.raises(InputError, match="width 8, but tiny gives 384"):
         EntityFinder.load(tmp_path / "model")
 

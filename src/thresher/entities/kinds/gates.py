@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from thresher.checkpoint_files import without_prefix
 from thresher.encoders.device_transfer import to_cpu
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.gates.choices import GateForm
@@ -25,24 +26,12 @@ from thresher.gates.selector import Selector, seeded_selector
 from thresher.gates.variants import DualModels
 from thresher.tensor_files import build_module
 
+STEPS = 300
+_WORDS_PER_BATCH = 1024
 _HIDDEN = 64
+_LEARNING_RATE, _WEIGHT_DECAY, _WARM_UP = 3e-3, 1e-2, 20
+_KEPT_APART = DualModels(weight=0.03, cap=0.5)  # λ_kl, and the D beyond which nothing is gained
 _SEED_DISTANCE = 7919  # between the seeds of selectors that are trained together
-
-
-@dataclass(frozen=True, kw_only=True)
-class KindGateSettings:
-    """How kind gates are trained.
-
-    divergence, cap: the weight λ_kl of the divergence, and the value beyond which it adds nothing
-    """
-
-    steps: int = 300
-    words_per_batch: int = 1024
-    learning_rate: float = 3e-3
-    weight_decay: float = 1e-2
-    divergence: float = 0.03
-    cap: float = 0.5
-    seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -71,18 +60,14 @@ class KindGates:
     @classmethod
     def from_tensors(cls, count: int, tensors: Mapping[str, Tensor]) -> "KindGates":
         """Return the gates whose weights `to_tensors` gave.   count: of kinds"""
-        selectors = []
-        for number in range(count):
-            prefix = f"{number}."
-            state = {
-                name.removeprefix(prefix): value
-                for name, value in tensors.items()
-                if name.startswith(prefix)
-            }
-            width, hidden = len(state["norm.weight"]), len(state["inner.bias"])
-            build = partial(Selector, width, hidden=hidden, form=GateForm.THRESHOLDED)
-            selectors.append(build_module(build, state).eval())
-        return cls(tuple(selectors))
+        states = [without_prefix(f"{number}.", tensors) for number in range(count)]
+        return cls(tuple(build_module(partial(_like, each), each).eval() for each in states))
+
+
+def _like(state: Mapping[str, Tensor]) -> Selector:
+    """Return a selector with the shape of these weights."""
+    width, hidden = len(state["norm.weight"]), len(state["inner.bias"])
+    return Selector(width, hidden=hidden, form=GateForm.THRESHOLDED)
 
 
 def train_kind_gates(
@@ -90,30 +75,27 @@ def train_kind_gates(
     prior: Vectors,
     *,
     device: torch.device,
-    settings: KindGateSettings | None = None,
+    seed: int = 0,
     after_step: Callable[[], None] = lambda: None,
 ) -> KindGates:
     """Train a selector for each kind on word vectors.
 
     vectors: (words, width)   prior: (words, kinds)
     """
-    settings = settings or KindGateSettings()
-    seeds = [settings.seed + number * _SEED_DISTANCE for number in range(prior.shape[1])]
+    seeds = [seed + number * _SEED_DISTANCE for number in range(prior.shape[1])]
     selectors = [
-        seeded_selector(seed, vectors.shape[1], hidden=_HIDDEN, form=GateForm.THRESHOLDED).to(
+        seeded_selector(each, vectors.shape[1], hidden=_HIDDEN, form=GateForm.THRESHOLDED).to(
             device
         )
-        for seed in seeds
+        for each in seeds
     ]
-    optimizer = adamw(
-        selectors, learning_rate=settings.learning_rate, weight_decay=settings.weight_decay
-    )
-    order = np.random.default_rng(settings.seed)
-    for step in range(settings.steps):
-        set_learning_rate(optimizer, step=step, steps=settings.steps, warm_up=20)
-        rows = np.sort(order.integers(len(vectors), size=settings.words_per_batch))
+    optimizer = adamw(selectors, learning_rate=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY)
+    order = np.random.default_rng(seed)
+    for step in range(STEPS):
+        set_learning_rate(optimizer, step=step, steps=STEPS, warm_up=_WARM_UP)
+        rows = np.sort(order.integers(len(vectors), size=_WORDS_PER_BATCH))
         batch = torch.from_numpy(np.asarray(vectors[rows], dtype=np.float32)).to(device)
-        loss = _loss(selectors, batch, torch.from_numpy(prior[rows]).to(device), settings, order)
+        loss = _loss(selectors, batch, torch.from_numpy(prior[rows]).to(device), order)
         take_step(optimizer, loss, when=f"in step {step + 1} of the kind gates")
         after_step()
     return KindGates(tuple(each.half().float().eval() for each in selectors))
@@ -123,7 +105,6 @@ def _loss(
     selectors: Sequence[Selector],
     vectors: Tensor,
     prior: Tensor,
-    settings: KindGateSettings,
     order: np.random.Generator,
 ) -> Tensor:
     """Return the objective on a batch; the divergence is that of a random pair of kinds."""
@@ -132,8 +113,7 @@ def _loss(
     if len(gates) < 2:
         return loss
     pair = order.choice(len(gates), size=2, replace=False).tolist()
-    dual = DualModels(weight=settings.divergence, cap=settings.cap)
-    weight, divergence = dual.term([gates[k] for k in pair])
+    weight, divergence = _KEPT_APART.term([gates[k] for k in pair])
     return loss + weight * divergence
 
 

@@ -12,12 +12,7 @@ from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample
 from thresher.entities.kinds.example_prior import NO_KIND, example_prior, kinds_of_words
 from thresher.entities.kinds.examples import KindExamples
-from thresher.entities.kinds.gates import (
-    KindGates,
-    KindGateSettings,
-    kind_scores,
-    train_kind_gates,
-)
+from thresher.entities.kinds.gates import STEPS, KindGates, kind_scores, train_kind_gates
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.selectors import FittedSelectors
@@ -76,11 +71,8 @@ def fit_gates(
         if number < _MIN_OCCURRENCES:
             progress.note(f"names of the kind {kind} occur {number} times; give names of this text")
     prior = example_prior(vectors, kinds, possible, count=count, seed=seed)
-    settings = KindGateSettings(seed=seed)
-    advance = progress.stage("kind gates", settings.steps)
-    return train_kind_gates(
-        vectors, prior, device=device, settings=settings, after_step=lambda: advance(1)
-    )
+    advance = progress.stage("kind gates", STEPS)
+    return train_kind_gates(vectors, prior, device=device, seed=seed, after_step=lambda: advance(1))
 
 
 def _entity_sample(

@@ -1,4 +1,4 @@
-"""Train the model of a fast finder on a teacher's gates."""
+"""Train a fast finder on the gates of a teacher."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from thresher.encoders.protocol import Encoder
+from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import CREDITS
@@ -17,12 +18,46 @@ from thresher.entities.training.distillation import (
     steps_per_epoch,
     train_student,
 )
+from thresher.entities.training.fit import require_enough_words
+from thresher.entities.word_scorer import WordScorer
+from thresher.gates.batching import sentence_starts
 from thresher.gates.features import Features
 from thresher.gates.seeding import seeded
 from thresher.progress import ProgressReporter
 
 _MIN_STEPS = 500  # a small text gets more epochs to reach this
+_TEACHER_SENTENCES = 2048  # scored at a time by the teacher
 _SENTENCES_PER_BATCH = 512  # for the gates of the trained student
+
+
+def distill_finder(
+    teacher: WordScorer,
+    sentences: Sequence[Sequence[str]],
+    *,
+    settings: DistillationSettings | None,
+    progress: ProgressReporter,
+) -> tuple[StaticEncoder, FinderModel]:
+    """Train a model on the gates that a teacher gives to raw sentences; return it with its encoder.
+
+    The model has no kinds.
+    """
+    require_enough_words(sentences, progress)
+    advance = progress.stage("encoding", len(sentences))
+    gates: list[Scores] = []
+    for low in range(0, len(sentences), _TEACHER_SENTENCES):
+        group = sentences[low : low + _TEACHER_SENTENCES]
+        gates += np.split(teacher.gate_scores(group), sentence_starts(group)[1:-1])
+        advance(len(group))
+    model = distill_model(
+        teacher.model,
+        teacher.encoder,
+        sentences,
+        gates,
+        settings=settings or DistillationSettings(),
+        progress=progress,
+    )
+    assert model.static is not None
+    return model.static, model
 
 
 def distill_model(

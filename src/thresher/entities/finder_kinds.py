@@ -1,0 +1,74 @@
+"""Learn the kinds of a finder: from example names, or from the kinds of another finder."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from thresher.entities.finding.text_finder import SplitText
+from thresher.entities.kinds.distillation import distill_kinds
+from thresher.entities.kinds.entity_sample import collect_sample, empty_sample, span_bounds
+from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.gates import KindGates
+from thresher.entities.kinds.kind_model import KindModel
+from thresher.entities.kinds.span_vectors import span_vectors
+from thresher.entities.kinds.training import learn_kinds
+from thresher.entities.model_finder import SENTENCES_PER_GROUP, ModelFinder
+from thresher.entities.training.kinds import fit_gates
+from thresher.errors import InputError
+from thresher.gates.word_vectors import UnitIndex
+from thresher.progress import SilentProgress
+
+_KIND_SENTENCES = 4000  # on which a student learns the kinds of its teacher
+_MAX_KIND_WORDS = 200_000  # of texts on which kind gates are trained
+
+
+def kinds_from_examples(
+    finder: ModelFinder, examples: KindExamples, sentences: SplitText | None, *, seed: int
+) -> KindModel:
+    """Learn kinds from example names.
+
+    sentences: of raw text in which the names occur; each kind then gets a gate of its own, and the
+        entities of this text are the sample
+    """
+    known = finder.model.kinds
+    kinds = KindModel(known.sample if known else empty_sample(finder.encoder.width))
+    if sentences is not None:
+        kinds = replace(kinds, gates=_fit_gates(finder, examples, sentences, seed))
+        with_gates = ModelFinder(finder.encoder, replace(finder.model, kinds=kinds))
+        kinds = replace(kinds, sample=with_gates.entity_sample(sentences))
+    return replace(kinds, classifier=learn_kinds(examples, kinds.sample, finder.encoder))
+
+
+def kinds_of_teacher(student: ModelFinder, teacher: ModelFinder, sentences: SplitText) -> KindModel:
+    """Return kinds with which a student predicts those of its teacher, taught on raw sentences."""
+    some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
+    encoded = teacher.word_scorer.encode(some)
+    found = teacher.found_in(some, encoded)
+    vectors = student.word_scorer.encode(some).vectors
+    sample = collect_sample(some, found, vectors, UnitIndex.of_words(some))
+    classifier = teacher.model.kinds.classifier if teacher.model.kinds else None
+    if classifier is None or not len(sample):
+        return KindModel(sample)
+    bounds = span_bounds(some, found)
+    taught, learned = (span_vectors(each, *bounds) for each in (encoded.vectors, vectors))
+    return KindModel(sample, distill_kinds(classifier, taught, learned))
+
+
+def _fit_gates(
+    finder: ModelFinder, examples: KindExamples, sentences: SplitText, seed: int
+) -> KindGates:
+    some = sentences[:: -(-sum(map(len, sentences)) // _MAX_KIND_WORDS) or 1]
+    groups = [
+        some[low : low + SENTENCES_PER_GROUP] for low in range(0, len(some), SENTENCES_PER_GROUP)
+    ]
+    if not groups:
+        raise InputError("`texts` have no words")
+    return fit_gates(
+        some,
+        np.concatenate([finder.word_scorer.encode(group).vectors for group in groups]),
+        finder.model.signal_extractor.extract(some).possible,
+        examples,
+        device=finder.encoder.device,
+        seed=seed,
+        progress=SilentProgress(),
+    )

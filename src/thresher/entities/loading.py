@@ -1,0 +1,70 @@
+"""Load a model with its encoder, in int8 where model and CPU support it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import Tensor
+
+from thresher.encoders import Encoder, load_encoder
+from thresher.encoders.int8_linear import int8_supported
+from thresher.encoders.loading import choose_device
+from thresher.encoders.protocol import Int8Encoder, LayeredEncoder
+from thresher.entities.model import FinderModel
+from thresher.errors import InputError
+from thresher.model_folder import config_errors_as_input_errors
+
+_CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
+
+
+def load_with_encoder(
+    folder: Path, *, device: str | None, exact: bool
+) -> tuple[Encoder, FinderModel]:
+    """Load the model of a folder and its encoder.
+
+    exact: compute in single precision, even if the model and the CPU support int8
+    """
+    model = FinderModel.read(folder)
+    if model.static is None:
+        layer = None if model.layers else model.layer
+        encoder: Encoder = load_encoder(
+            model.encoder, layer=layer, device=device, near=folder.parent
+        )
+        encoder = _with_layers(encoder, model, folder)
+    else:
+        encoder = model.static.to(choose_device(device))
+    model = model.checked_for(encoder)
+    if exact:
+        return encoder, model
+    with config_errors_as_input_errors(folder):
+        return in_int8(encoder, model.ranges), model
+
+
+def loaded_encoder(encoder: Encoder | str | None) -> Encoder:
+    """Return the encoder itself, the one of this name, or the default one."""
+    if encoder is None:
+        return load_encoder()
+    return load_encoder(encoder) if isinstance(encoder, str) else encoder
+
+
+def input_ranges(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
+    """Return the input ranges of the encoder's layers on some sentences, if it supports int8."""
+    if not isinstance(encoder, Int8Encoder):
+        return {}
+    return encoder.input_ranges(sentences[:: max(1, len(sentences) // _CALIBRATION_SENTENCES)])
+
+
+def in_int8(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:
+    """Return the encoder in int8 if its ranges are known and the CPU supports it."""
+    if not ranges or encoder.device.type != "cpu" or not int8_supported():
+        return encoder
+    return encoder.to_int8(ranges) if isinstance(encoder, Int8Encoder) else encoder
+
+
+def _with_layers(encoder: Encoder, model: FinderModel, folder: Path) -> Encoder:
+    """Return the encoder with the layers that are saved with the model, if there are any."""
+    if not model.layers:
+        return encoder
+    with config_errors_as_input_errors(folder):
+        if not isinstance(encoder, LayeredEncoder):
+            raise InputError(f"the layers of {model.encoder} cannot be replaced")
+        return encoder.with_layers(model.layers)

@@ -1,0 +1,170 @@
+"""Find entities with an encoder and a trained model."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+
+import numpy as np
+
+from thresher.deprecation import warn_renamed
+from thresher.encoders import Encoder
+from thresher.encoders.int8_linear import int8_supported
+from thresher.encoders.protocol import LowPrecision
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.scored_text import ScoredSentence
+from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.finding.word_decoding import Links, WordDecoder
+from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
+from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
+from thresher.entities.kinds.span_vectors import Vectors
+from thresher.entities.model import FinderModel
+from thresher.entities.readable_scripts import unreadable_text
+from thresher.entities.word_scorer import WordScorer
+from thresher.errors import InputError
+from thresher.gates.batching import sentence_starts
+from thresher.gates.word_vectors import UnitIndex
+from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+
+SENTENCES_PER_GROUP = 2048  # encoded at a time where the text is a whole corpus
+
+
+class ModelFinder(TextFinder):
+    """Scores words and candidates, and assigns kinds; `EntityFinder` adds loading and training.
+
+    encoder: turns words into vectors   model: the selectors and everything else that was trained
+    """
+
+    def __init__(self, encoder: Encoder, model: FinderModel) -> None:
+        self.encoder = encoder
+        self.model = model
+        self.word_scorer = WordScorer(encoder, model)
+        classifier = model.kinds.classifier if model.kinds else None
+        self._assigner = KindAssigner(classifier) if classifier else None
+
+    @property
+    def threshold(self) -> float:
+        """The smallest score of a candidate that counts as an entity."""
+        return self.model.threshold
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that spans can have; empty if the finder knows none."""
+        return self.model.kinds.kinds if self.model.kinds else ()
+
+    @property
+    def precision(self) -> str:
+        """What the encoder computes in: "int8", "float16" or "float32"."""
+        return self.encoder.precision if isinstance(self.encoder, LowPrecision) else "float32"
+
+    @property
+    def lacks_int8(self) -> bool:
+        """True if the model can run in int8 on a CPU, but this CPU cannot."""
+        on_cpu = self.encoder.device.type == "cpu"
+        return bool(self.model.ranges) and on_cpu and not int8_supported()
+
+    def unreadable(self, text: str) -> str | None:
+        """Return why the model cannot read a text, and which model can; None if it can."""
+        return unreadable_text(text, self.model.scripts)
+
+    def gates(self, sentences: SplitText) -> KumaraswamyGate:
+        """Return the gate of every word, or of every subword if the model has a gate for each.
+
+        `gates(…).sample(generator=…)` is a random mask.
+        """
+        return self.word_scorer.gates(sentences)
+
+    def gate_scores(self, sentences: SplitText) -> Scores:
+        """Return P(open) of every word, with gates per subword the largest of a word: (words,)."""
+        return self.word_scorer.gate_scores(sentences)
+
+    def encode(self, sentences: SplitText) -> EncodedWords:
+        """Return vectors and gate scores of words; those of a sentence depend on no other one.
+
+        Parts of a long text can be encoded one after the other and combined for `score_encoded`.
+        """
+        if self._assigner is not None:
+            return self.word_scorer.encode(sentences)
+        gate_scores, links = self.word_scorer.gates_and_links(sentences)
+        return EncodedWords(gate_scores, np.zeros((len(gate_scores), 0), np.float32), links=links)
+
+    def score_encoded(self, sentences: SplitText, encoded: EncodedWords) -> list[ScoredSentence]:
+        """Return the scored sentences of one text, given `encode(sentences)`."""
+        return self._score_encoded([sentences], encoded)
+
+    def score_gates(
+        self, sentences: SplitText, gate_scores: Scores, links: Links | None = None
+    ) -> list[ScoredSentence]:
+        """Return the scored sentences, without kinds, given the gates of their words.
+
+        gate_scores: from `gate_scores`   links: log-odds of the link gate, if there is one
+        """
+        return self._score_gates([sentences], gate_scores, links)
+
+    def assign_kinds(
+        self, sentences: SplitText, spans: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        """Return spans of one text with their kinds; the spans may come from any source.
+
+        spans: of each sentence, in words
+        """
+        if self._assigner is None:
+            raise InputError("this finder has no kinds; give it some with `with_kinds`")
+        return self._assigner.assign([sentences], spans, self.word_scorer.encode(sentences))
+
+    def entity_sample(self, sentences: SplitText) -> EntitySample:
+        """Return a sample of the entities of sentences, with the vectors of their contexts."""
+        samples = [empty_sample(self.encoder.width)]
+        for low in range(0, len(sentences), SENTENCES_PER_GROUP):
+            group = sentences[low : low + SENTENCES_PER_GROUP]
+            encoded = self.word_scorer.encode(group)
+            found = self.found_in(group, encoded)
+            samples.append(collect_sample(group, found, encoded.vectors, UnitIndex.of_words(group)))
+        return EntitySample.merged(samples)
+
+    def found_in(self, sentences: SplitText, encoded: EncodedWords) -> list[list[Candidate]]:
+        """Return the entities of each sentence of one text, given its encoded words."""
+        return [each.found(self.threshold) for each in self.score_encoded(sentences, encoded)]
+
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        return self._score_encoded(texts, self.encode(list(chain.from_iterable(texts))))
+
+    def _score_encoded(
+        self, texts: Sequence[SplitText], encoded: EncodedWords
+    ) -> list[ScoredSentence]:
+        scored = self._score_gates(texts, encoded.gate_scores, encoded.links, encoded.kind_scores)
+        if self._assigner is None:
+            return scored
+        candidates = [each.candidates for each in scored]
+        with_kinds = self._assigner.assign(texts, candidates, encoded)
+        return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
+
+    def _score_gates(
+        self,
+        texts: Sequence[SplitText],
+        gate_scores: Scores,
+        links: Links | None,
+        kind_scores: Vectors | None = None,
+    ) -> list[ScoredSentence]:
+        """Combine the gates of the words of all texts with the other signals, and decode."""
+        sentences = list(chain.from_iterable(texts))
+        if not sentences:
+            return []
+        model = self.model
+        signals = model.signal_extractor.extract_texts(texts)
+        least = None if kind_scores is None else kind_scores.max(axis=1)
+        decoder = WordDecoder(
+            model.signal_weights, model.not_names, model.span_model, model.min_word_score
+        )
+        scores = decoder.word_scores(gate_scores, signals, least)
+        bounds = pairwise(sentence_starts(sentences).tolist())
+        decoded = decoder.candidates(sentences, gate_scores, signals, links, least)
+        return [
+            ScoredSentence(words, scores[start:end], candidates)
+            for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)
+        ]
+
+    def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:
+        """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
+        warn_renamed("readings", "score_gates, which takes one array")
+        return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
