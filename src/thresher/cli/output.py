@@ -54,6 +54,12 @@ def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
     return known[suffix]
 
 
+def check_not_parquet_on_standard_output(output_format: str, output: Path | None) -> None:
+    """Raise `InputError` for Parquet without a file, which no program could read from a pipe."""
+    if output_format == "parquet" and output is None:
+        raise InputError("Parquet is not written to standard output; name a file with `output`")
+
+
 @contextmanager
 def open_output(path: Path | None) -> Iterator[Write]:
     """Yield a function that writes text to a file, or to standard output if `path` is None.

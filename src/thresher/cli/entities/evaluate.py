@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 from rich.console import Group
 
-from thresher.cli.entities.adapt import Adapt
+from thresher.cli.entities.find_options import FinderOptions, Selector
 from thresher.cli.entities.kind_tables import kind_tables
+from thresher.cli.entities.preparation import Adapt
 from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
 from thresher.cli.option_parsers import parse_kind_name
-from thresher.cli.options import FinderOptions, JsonRunOptions, Selector
+from thresher.cli.options import JsonRunOptions
 from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
 from thresher.text.choices import GoldFormat

@@ -2,27 +2,39 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Set
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from thresher.bulk.finder_choice import FinderChoice
 from thresher.bulk.memory import rare_garbage_collection
-from thresher.cli.entities.adapt import Adapt, adapted_choice
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
-from thresher.cli.entities.kinds import discover
+from thresher.cli.entities.find_options import (
+    FinderOptions,
+    FindTextOptions,
+    Only,
+    Selector,
+    Workers,
+)
+from thresher.cli.entities.preparation import (
+    Adapt,
+    adapted,
+    documents_of,
+    prepare,
+    wants_adaptation,
+)
 from thresher.cli.errors import Problems, print_note
-from thresher.cli.models import load_model, open_finders
+from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import FinderOptions, FindTextOptions, Only, RunOptions, Selector, Workers
-from thresher.cli.output import check_output_file, default_format, open_output
+from thresher.cli.options import RunOptions
+from thresher.cli.output import (
+    check_not_parquet_on_standard_output,
+    check_output_file,
+    default_format,
+    open_output,
+)
 from thresher.cli.progress import print_remark, progress_bars
-from thresher.entities.choices import KindsWord
 from thresher.entities.readable_scripts import unreadable_text
-from thresher.errors import InputError
 from thresher.text.document import Document
 from thresher.text.segmentation.unspaced_scripts import missing_dictionary
 from thresher.text.sources import display_name
@@ -115,8 +127,8 @@ def find(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     choice = finder.choice(run.device, selector)
     if engine is not None:
-        if adapt is not False and (adapt or choice.adapts_by_default()):
-            choice, _ = adapted_choice(choice, texts.read(Problems()), adapt=True, quiet=run.quiet)
+        if wants_adaptation(choice, adapt):
+            choice, _ = adapted(choice, texts.read(Problems()), quiet=run.quiet)
         return find_in_bulk(
             texts,
             output,
@@ -130,18 +142,12 @@ def find(
     path = None if output is None else Path(output)
     check_output_file(path, texts.files())
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
-    if output_format == OutputFormat.PARQUET and path is None:
-        raise InputError("Parquet is not written to standard output; name a file with `output`")
+    check_not_parquet_on_standard_output(output_format, path)
     from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
 
     problems = Problems()
-    documents: Iterator[Document] = texts.read(problems)
-    documents = chain([next(documents)], documents)  # fails without text, before a model is loaded
-    if choice.kinds == KindsWord.AUTO:
-        all_documents = list(documents)
-        choice = with_discovered_kinds(choice, all_documents, quiet=run.quiet)
-        documents = iter(all_documents)
-    choice, documents = adapted_choice(choice, documents, adapt=adapt, quiet=run.quiet)
+    documents = documents_of(texts, problems)
+    choice, documents = prepare(choice, documents, adapt=adapt, quiet=run.quiet)
     on_terminal = path is None and sys.stdout.isatty()
     with (
         open_output(path) as write,
@@ -156,16 +162,6 @@ def find(
     if path is not None:
         print_remark(f"{found.entities:,} entities in {path}", quiet=run.quiet)
     problems.exit_if_any()
-
-
-def with_discovered_kinds(
-    choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
-) -> FinderChoice:
-    """Return the choice with the kinds that are discovered in the documents."""
-    finder = load_model(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
-    examples = discover(finder, documents).examples()
-    print_remark(f"discovered kinds: {', '.join(examples.kinds)}", quiet=quiet)
-    return replace(choice, kinds=examples)
 
 
 def _checked(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from thresher.atomic_files import check_can_write
 from thresher.bulk.finder_choice import FinderChoice
+from thresher.cli.entities.find_options import FindTextOptions
 from thresher.cli.errors import Problems, print_note
-from thresher.cli.options import FindTextOptions
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 from thresher.output_lock import lock_output

@@ -11,14 +11,13 @@ from thresher.cli.entities.fit_encoder import EncoderChoice
 from thresher.cli.entities.fit_options import (
     EncoderOptions,
     EncoderTrainingOptions,
-    PriorOptions,
-    SelectorOptions,
     TrainingOptions,
-    VariantOptions,
     check_contrast,
     entity_settings,
 )
 from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prior_knowledge
+from thresher.cli.entities.fit_prior_options import PriorOptions
+from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
 from thresher.cli.errors import Problems
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions

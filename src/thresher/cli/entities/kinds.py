@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 from thresher.atomic_files import write_file
 from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
+from thresher.cli.entities.find_options import Exact, Model
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_model
 from thresher.cli.option_groups import number_option, option, with_option_groups
-from thresher.cli.options import Exact, Model, RunOptions, TextOptions
+from thresher.cli.options import RunOptions, TextOptions
 from thresher.cli.output import check_output_file, open_output, plural
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError

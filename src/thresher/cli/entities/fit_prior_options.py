@@ -1,0 +1,117 @@
+"""The options of `thresher fit` for prior knowledge about entities."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from thresher.cli.option_groups import OptionGroup, flag, option
+from thresher.cli.option_parsers import ExpectedRate, parse_expected_rate, word_list
+from thresher.entities.choices import PriorName
+from thresher.entities.kinds.examples import KindExamples
+from thresher.errors import InputError
+
+_PANEL = "Prior knowledge"
+_prior_option = partial(option, rich_help_panel=_PANEL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorOptions(OptionGroup):
+    """Prior knowledge about entities."""
+
+    prior: Annotated[
+        list[PriorName] | None,
+        _prior_option(
+            f"{', '.join(PriorName)}. Repeat it to combine priors: each word gets its probability "
+            "from the first that has one. --dates, --names and --not-names come before them; "
+            "--expect and --selected replace them. By default priors that suit the script.",
+            metavar="NAME",
+        ),
+    ] = None
+    names: Annotated[str | None, _prior_option("File of words that are names.", metavar="FILE")] = (
+        None
+    )
+    not_names: Annotated[
+        str | None,
+        _prior_option(
+            "File of words that are not names; by default English days, months, titles and "
+            "pronouns. The word none stands for an empty list.",
+            metavar="FILE",
+        ),
+    ] = None
+    expect: Annotated[
+        list[ExpectedRate] | None,
+        _prior_option(
+            "Expected fraction of entities among words that are capitalised, lower, rare or "
+            "repeated, for example capitalised=0.85; may be repeated.",
+            parser=parse_expected_rate,
+            metavar="FEATURE=RATE",
+        ),
+    ] = None
+    selected: Annotated[
+        float | None,
+        _prior_option(
+            "Expected fraction of entities among all words, for example 0.12.",
+            metavar="RATE",
+            min=0,
+            max=1,
+        ),
+    ] = None
+    cldr: Annotated[
+        str | None,
+        _prior_option(
+            "Code of a language, for example am: its names of territories and languages in Unicode "
+            r"CLDR are used as names; needs thresher\[cldr].",
+            metavar="CODE",
+        ),
+    ] = None
+    dates: Annotated[
+        bool,
+        flag("Dates with a year are entities, too.", "--dates", rich_help_panel=_PANEL),
+    ] = False
+    kinds: Annotated[
+        str | None,
+        _prior_option(
+            "TOML or JSON file with example names of each kind. Each kind gets a gate of its own, "
+            "which also finds entities of this kind that nothing else shows to be one.",
+            metavar="FILE",
+        ),
+    ] = None
+    surprisal: Annotated[
+        str | None,
+        _prior_option(
+            "Causal language model with word-pairs tokens, for --prior surprisal.", metavar="FOLDER"
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise `InputError` unless the surprisal prior and its language model come together."""
+        has_prior = PriorName.SURPRISAL in (self.prior or ())
+        if self.surprisal is not None and not has_prior:
+            raise InputError("`surprisal` is used by the surprisal prior; add --prior surprisal")
+        if has_prior and self.surprisal is None:
+            raise InputError(
+                "the surprisal prior needs a causal language model; add `surprisal` FOLDER"
+            )
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `PriorKnowledge`, without the surprisal of the text."""
+        names = word_list(self.names)
+        if self.cldr is not None:
+            from thresher.entities.priors.word_lists import cldr_names  # noqa: PLC0415 (babel)
+
+            names |= cldr_names(self.cldr)
+        arguments: dict[str, Any] = {"names": names, "dates": self.dates}
+        if self.not_names is not None:
+            none = self.not_names == "none"
+            arguments["not_names"] = frozenset() if none else word_list(self.not_names)
+        if self.prior is not None:
+            arguments["priors"] = self.prior
+        if self.expect:
+            arguments["rates"] = dict(self.expect)
+        if self.selected is not None:
+            arguments["selected"] = self.selected
+        return arguments
+
+    def read_kinds(self) -> KindExamples | None:
+        """Return the example names of kinds, if a file of them is given."""
+        return None if self.kinds is None else KindExamples.read(self.kinds)
