@@ -20,7 +20,7 @@ import torch
 from benchmarks.data import raw_english
 from benchmarks.speed.rows import RESULTS
 from benchmarks.speed.texts import write_lines
-from thresher.cli import main as run_command
+from thresher.cli.app import build_app
 from thresher.entities.built_in import ENGLISH
 from thresher.entities.finder import EntityFinder
 from thresher.entities.word_scorer import WORDS_PER_BATCH
