@@ -123,6 +123,7 @@ def test_served_models_need_at_least_one_model():
     ("method", "path"),
     [
         ("POST", "/find"),
+        ("POST", "/find/stream"),
         ("POST", "/download"),
         ("GET", "/models"),
         ("GET", "/healthz"),
@@ -132,7 +133,7 @@ def test_served_models_need_at_least_one_model():
 def test_responses_follow_the_openapi_schema(models, method, path):
     """Valid and invalid generated requests get responses that the schema describes."""
     schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(models))
-    assert len(list(schema.get_all_operations())) == 5
+    assert len(list(schema.get_all_operations())) == 6
 
     @given(schema[path][method].as_strategy())
     @settings(max_examples=20, suppress_health_check=list(HealthCheck))

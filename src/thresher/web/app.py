@@ -1,6 +1,6 @@
 """The FastAPI application of `thresher serve`."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from fastapi import FastAPI, Request
@@ -22,6 +22,8 @@ from thresher.web.kinds import KindFinders
 from thresher.web.metrics import CONTENT_TYPE, Metrics, MetricsMiddleware
 from thresher.web.models import ServedModels
 from thresher.web.page import page_routes
+from thresher.web.progress_stream import MEDIA_TYPE as STREAM_TYPE
+from thresher.web.progress_stream import progress_response
 from thresher.web.queue import ScoringQueue
 from thresher.web.response_builder import ResponseBuilder
 from thresher.web.responses import text_result
@@ -40,7 +42,9 @@ from thresher.web.schema import (
 MAX_BYTES = 500_000
 MAX_WAITING = 64
 
-_COUNTED_PATHS = frozenset({"/", "/find", "/download", "/models", "/healthz", "/metrics"})
+_COUNTED_PATHS = frozenset(
+    {"/", "/find", "/find/stream", "/download", "/models", "/healthz", "/metrics"}
+)
 
 
 @renamed_arguments(most_bytes="max_bytes", most_waiting="max_waiting")
@@ -106,13 +110,18 @@ def _add_find_routes(
     kind_finders = KindFinders(queue)
 
     async def score(
-        request: Request, body: OneText | SeveralTexts | DownloadRequest, texts: list[str]
+        request: Request,
+        body: OneText | SeveralTexts | DownloadRequest,
+        texts: list[str],
+        on_progress: Callable[[float], None] | None = None,
     ) -> _ScoredRequest:
         model = models.get(body.model)
         finder = await kind_finders.get(model.finder(body.selector), body.kinds)
         only = checked_kinds(body.only, finder.kinds)
         client = client_of_address(request.client.host) if request.client else ""
-        scored = await unless_disconnected(request, queue.score(finder, texts, client=client))
+        scored = await unless_disconnected(
+            request, queue.score(finder, texts, client=client, on_progress=on_progress)
+        )
         metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
         selector = body.selector or model.selector
@@ -120,14 +129,25 @@ def _add_find_routes(
 
     builder = ResponseBuilder()
 
+    async def found(
+        request: Request,
+        body: OneText | SeveralTexts,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> bytes:
+        scored = await score(request, body, body.all_texts, on_progress)
+        return await builder.build(
+            lambda: _find_response(scored, body.offsets, body.words), texts=body.all_texts
+        )
+
     @app.post("/find", responses=ERROR_RESPONSES, response_model=FindResponse)
     async def find(body: FindRequest, request: Request) -> Response:
         """Return the entities of one text or of several."""
-        scored = await score(request, body, body.all_texts)
-        content = await builder.build(
-            lambda: _find_response(scored, body.offsets, body.words), texts=body.all_texts
-        )
-        return Response(content, media_type="application/json")
+        return Response(await found(request, body), media_type="application/json")
+
+    @app.post("/find/stream", responses=ERROR_RESPONSES | _STREAM, response_class=Response)
+    async def find_with_progress(body: FindRequest, request: Request) -> Response:
+        """Return lines of JSON: the progress of a long request, and the response of /find last."""
+        return await progress_response(lambda report: found(request, body, report))
 
     @app.post("/download", responses=ERROR_RESPONSES | _file_response(), response_class=Response)
     async def download(body: DownloadRequest, request: Request) -> Response:
@@ -161,6 +181,11 @@ def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -
         "results": results,
     }
     return to_json(response)
+
+
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"description": "Lines of JSON", "content": {STREAM_TYPE: {}}}
+}
 
 
 def _file_response() -> dict[int | str, dict[str, Any]]:

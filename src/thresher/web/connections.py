@@ -119,6 +119,11 @@ class LimitedConnection(H11Protocol):
         super().on_response_complete()
         self._update_phase()
 
+    def pause_writing(self) -> None:
+        """Start the time in which the client must receive a part of a streamed response."""
+        super().pause_writing()
+        self._update_phase()
+
     def resume_writing(self) -> None:
         """Continue after the client has received most of a response."""
         super().resume_writing()
@@ -147,7 +152,7 @@ class LimitedConnection(H11Protocol):
         if self.conn.their_state is h11.SEND_BODY:
             return Phase.BODY
         if self.cycle is not None and not self.cycle.response_complete:
-            return Phase.PROCESSING
+            return Phase.RESPONSE if self.flow.write_paused else Phase.PROCESSING
         if self.transport.get_write_buffer_size():
             return Phase.RESPONSE
         new = self.cycle is None or self.conn.trailing_data[0]

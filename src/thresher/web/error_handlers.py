@@ -26,6 +26,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     503: {"model": ErrorResponse, "description": "Too many requests are waiting; try again"},
 }
 
+INTERNAL_ERROR = "internal error; the log of the server says more"
 _NOT_JSON = "the body is not JSON in UTF-8"
 
 
@@ -64,7 +65,7 @@ def add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def internal_error(request: Request, error: Exception) -> JSONResponse:
         # This response does not pass the middleware. The error itself is logged by the server.
-        return _error(500, "internal error; the log of the server says more", NO_SNIFF)
+        return _error(500, INTERNAL_ERROR, NO_SNIFF)
 
 
 def _field_name(location: Sequence[int | str]) -> str:

@@ -41,13 +41,21 @@ class ScoringQueue:
         return len(self._jobs)
 
     async def score(
-        self, finder: "EntityFinder", texts: Sequence[str], *, client: str = ""
+        self,
+        finder: "EntityFinder",
+        texts: Sequence[str],
+        *,
+        client: str = "",
+        on_progress: Callable[[float], None] | None = None,
     ) -> list[ScoredText]:
         """Return the scored texts when it is their turn.
 
         If this is cancelled, the texts are not processed any further.
+
+        on_progress: is called with the fraction that is done, after each step of a large request
         """
-        job = Job(finder, texts, client, asyncio.get_running_loop().create_future())
+        result = asyncio.get_running_loop().create_future()
+        job = Job(finder, texts, client, result, on_progress=on_progress)
         if len(self._jobs) >= self.max_requests:
             refused = job_to_refuse(self._jobs, job)
             if refused is job:
@@ -75,6 +83,8 @@ class ScoringQueue:
             for job, outcome in zip(batch, outcomes, strict=True):
                 if outcome is not None:
                     self._finish(job, outcome)
+                elif job.on_progress is not None:
+                    job.on_progress(job.progress)
             # In the thread, but after the responses: it takes some milliseconds.
             self._executor.submit(self._memory.trim)
 
@@ -103,7 +113,7 @@ def _next_step(job: Job) -> _Outcome:
     if job.steps is None:
         job.steps = scoring_steps(job.finder, job.texts)
     try:
-        next(job.steps)
+        job.progress = next(job.steps)
     except StopIteration as finished:
         scored: list[ScoredText] = finished.value
         return scored

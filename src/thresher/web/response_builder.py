@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from thresher.web.scoring_steps import STEP_CHARACTERS
+
+Content = TypeVar("Content", str, bytes)
 
 
 class ResponseBuilder:
@@ -13,7 +16,7 @@ class ResponseBuilder:
     def __init__(self) -> None:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="responses")
 
-    async def build(self, build: Callable[[], str | bytes], *, texts: Sequence[str]) -> str | bytes:
+    async def build(self, build: Callable[[], Content], *, texts: Sequence[str]) -> Content:
         """Return what `build` returns; texts: those of the response, which decide on its size."""
         if sum(map(len, texts)) <= STEP_CHARACTERS:
             return build()

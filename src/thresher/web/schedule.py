@@ -7,12 +7,12 @@ the one that has used the least of the server since it began to send requests.
 import asyncio
 import ipaddress
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from thresher.entities.finding.scored_text import ScoredText
-from thresher.web.scoring_steps import STEP_CHARACTERS
+from thresher.web.scoring_steps import STEP_CHARACTERS, Steps
 
 if TYPE_CHECKING:
     from thresher.entities.finder import EntityFinder
@@ -27,6 +27,8 @@ class Job:
 
     client: requests of the same client share its turns
     steps: the generator that scores a large request, once it is started
+    progress: the fraction of a large request that is done
+    on_progress: is called with `progress` after each step of a large request
     characters_left: an estimate; decreases while a large request is processed
     """
 
@@ -34,7 +36,9 @@ class Job:
     texts: Sequence[str]
     client: str
     result: asyncio.Future[list[ScoredText]]
-    steps: Generator[None, None, list[ScoredText]] | None = None
+    steps: Steps | None = None
+    progress: float = 0.0
+    on_progress: Callable[[float], None] | None = None
     started: bool = False
     characters_left: int = field(init=False)
 

@@ -13,21 +13,23 @@ if TYPE_CHECKING:
 STEP_CHARACTERS = 8_000  # of whole texts that are scored in one step
 STEP_TOKENS = 2_000  # of a longer text; both take about a tenth of a second on one core
 SentenceWords = tuple[str, ...]
+Steps = Generator[float, None, list[ScoredText]]
 
 _CHARACTERS_PER_TOKEN = 4  # roughly, for words of letters; other characters are one token each
 
 
-def scoring_steps(
-    finder: "EntityFinder", texts: Sequence[str]
-) -> Generator[None, None, list[ScoredText]]:
-    """Return the scored texts, like `finder.score_texts`; yield after each step."""
+def scoring_steps(finder: "EntityFinder", texts: Sequence[str]) -> Steps:
+    """Return the scored texts, like `finder.score_texts`; yield the fraction that is done."""
+    total = sum(map(len, texts)) or 1
+    done = 0
     scored: list[ScoredText] = []
     for group in _groups(texts):
         if len(group[0]) <= STEP_CHARACTERS:
             scored += finder.score_texts(group)
         else:
-            scored.append((yield from _long_text_steps(finder, group[0])))
-        yield
+            scored.append((yield from _long_text_steps(finder, group[0], done, total)))
+        done += sum(map(len, group))
+        yield done / total
     return scored
 
 
@@ -45,18 +47,25 @@ def _groups(texts: Sequence[str]) -> Iterator[list[str]]:
         yield group
 
 
-def _long_text_steps(finder: "EntityFinder", text: str) -> Generator[None, None, ScoredText]:
+def _long_text_steps(
+    finder: "EntityFinder", text: str, before: int, total: int
+) -> Generator[float, None, ScoredText]:
     """Encode the text piece by piece and combine the pieces with the other signals at the end.
 
     The signals of a word depend on the sentences around it, its gate only on its own sentence.
+
+    before: the number of characters of earlier texts   total: of all texts
     """
     sentences = segment(text)
-    yield
+    yield before / total
     words = [sentence.texts for sentence in sentences]
+    all_words = sum(map(len, words)) or 1
     encoded = [finder.encode([])]
+    encoded_words = 0
     for piece in _pieces(words):
         encoded.append(finder.encode(piece))
-        yield
+        encoded_words += sum(map(len, piece))
+        yield (before + len(text) * encoded_words / all_words) / total
     return ScoredText(text, sentences, finder.score_encoded(words, EncodedWords.joined(encoded)))
 
 

@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 
+from thresher import EntityFinder
 from thresher.web.app import create_app
 from thresher.web.models import ServedModels
 from thresher.web.server import make_server
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def finder() -> EntityFinder:
+    """The built-in model without a transformer: quick, and it knows kinds."""
+    return EntityFinder.load("fast-english")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +46,7 @@ def serving(models: ServedModels, **options: Any) -> Iterator[str]:
         thread.join()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(finder, two_selectors) -> Iterator[str]:
     models = ServedModels({"english": finder, "two": two_selectors})
     with serving(models, max_bytes=20_000) as address:
@@ -81,14 +88,34 @@ class Visit:
             self.errors.append(message.text)
 
     def find_requests(self) -> int:
-        return sum(url.endswith("/find") for url in self.requests)
+        return sum(url.endswith("/find/stream") for url in self.requests)
 
     def type(self, text: str) -> None:
+        """Replace the text and wait for its entities."""
         self.page.fill("#text", text)
-        self.page.wait_for_function("text => result.textContent === text", arg=text)
+        self.wait_until_current()
+
+    def wait_until_current(self) -> None:
+        self.page.wait_for_selector("#entities-panel[aria-busy=false]")
 
     def entities(self) -> list[str]:
-        return self.page.locator("#result .entity").all_text_contents()
+        """Return the entities that are marked in the text."""
+        return self.page.locator("#highlights mark.entity").all_text_contents()
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return name, kind and count of the entities in the list."""
+        cells = """rows => rows.map((row) =>
+            [".name", ".kind", ".count"].map((name) => row.querySelector(name).textContent))"""
+        return [tuple(row) for row in self.page.locator("#entities li").evaluate_all(cells)]
+
+    def put_cursor(self, offset: int) -> None:
+        self.page.focus("#text")
+        self.page.evaluate(
+            "at => document.getElementById('text').setSelectionRange(at, at)", offset
+        )
+
+    def wait_for_address(self) -> None:
+        self.page.wait_for_timeout(400)  # it is written after a pause
 
     def set_threshold(self, threshold: float) -> None:
         self.page.fill("#threshold", str(threshold))
@@ -96,7 +123,11 @@ class Visit:
 
 @pytest.fixture(scope="module")
 def context(browser):
-    return browser.new_context(viewport={"width": 1280, "height": 760}, reduced_motion="reduce")
+    return browser.new_context(
+        viewport={"width": 1280, "height": 760},
+        reduced_motion="reduce",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
-"""The behaviour of the page."""
+"""The text field, the list of entities, the threshold, files and the access token."""
 
-import json
-from pathlib import Path
+from collections import Counter
 
 import pytest
 from tests.web.page.conftest import Visit
-
-from thresher.text import read_annotated, read_conll
 
 TEXT = (
     "🎉👩‍🔬 Marie Curie moved to Paris. Nobody knew why Albert Einstein had left Marie Curie alone."
@@ -17,23 +14,38 @@ def span_texts(spans) -> list[str]:
     return [span.text for span in spans]
 
 
-def test_entities_of_typed_text_are_highlighted(visit, finder):
+def test_entities_of_typed_text_are_marked_and_listed(visit, finder):
     """Also after emoji, where offsets in characters and in UTF-16 code units differ."""
     visit.type(TEXT)
-    assert visit.entities() == span_texts(finder.find(TEXT))
-    assert "Marie Curie" in visit.entities()
-    spans = finder.find(TEXT, threshold=0)
-    expected = f"{len(visit.entities())} of {len(spans)} candidates"
-    assert visit.page.inner_text("#status") == expected
+    spans = finder.find(TEXT)
+    assert visit.entities() == span_texts(spans)
+    counts = Counter(span_texts(spans))
+    assert counts["Marie Curie"] == 2
+    kinds = {span.text: span.kind for span in spans}
+    expected = [(name, kinds[name], str(count)) for name, count in counts.most_common()]
+    assert visit.rows() == expected
+    assert visit.page.inner_text("#status") == "3 entities, 4 mentions"
 
 
-def test_shades_are_the_scores_of_the_words(visit, finder):
-    visit.type("Marie Curie left .")
-    visit.page.check("#all-words")
-    shades = visit.page.locator(".word").evaluate_all(
-        "words => words.map((word) => Number(word.style.getPropertyValue('--p')))"
+def test_spellings_of_a_name_are_one_entity(visit):
+    visit.type("Marie Curie wrote to the Sorbonne. MARIE CURIE’s letter reached the Sorbonne.")
+    names = [name for name, _, _ in visit.rows()]
+    assert sum("curie" in name.lower() for name in names) == 1
+
+
+def test_shades_are_the_scores(visit, finder):
+    words = ["Marie", "Curie", "left", "."]
+    visit.type(" ".join(words))
+    shade = "marks => marks.map((mark) => Number(mark.style.getPropertyValue('--score')))"
+    shades = visit.page.locator("#highlights mark").evaluate_all(shade)
+    assert shades == pytest.approx(
+        [span.score for span in finder.find("Marie Curie left .")], abs=1e-4
     )
-    [reading] = finder.score_sentences([["Marie", "Curie", "left", "."]])
+    visit.page.check("#all-words")
+    visit.set_threshold(1)
+    assert visit.page.locator("#highlights .word").all_text_contents() == words
+    shades = visit.page.locator("#highlights .word").evaluate_all(shade)
+    [reading] = finder.score_sentences([words])
     assert shades == pytest.approx(reading.scores.tolist(), abs=1e-4)
 
 
@@ -42,8 +54,10 @@ def test_moving_the_threshold_sends_no_request(visit, finder):
     request_count = len(visit.requests)
     for threshold in (0, 0.6, 0.78, 1):
         visit.set_threshold(threshold)
-        assert visit.entities() == span_texts(finder.find(TEXT, threshold=threshold))
-    assert visit.entities() == []
+        spans = finder.find(TEXT, threshold=threshold)
+        assert visit.entities() == span_texts(spans)
+        assert f"{len(spans)} mentions" in visit.page.inner_text("#status")
+    assert "No entity" in visit.page.inner_text("#no-entities")
     visit.page.focus("#threshold")
     visit.page.keyboard.press("Home")
     assert visit.entities() == span_texts(finder.find(TEXT, threshold=0))
@@ -52,94 +66,99 @@ def test_moving_the_threshold_sends_no_request(visit, finder):
     assert len(visit.requests) == request_count
 
 
-def test_clicking_an_entity_shows_its_context(visit):
+def test_the_cursor_in_an_entity_shows_its_details(visit):
     visit.type(TEXT)
-    visit.page.click(".entity >> text=Einstein")
     details = visit.page.locator("#details")
+    visit.put_cursor(TEXT.encode("utf-16-le").index("Albert".encode("utf-16-le")) // 2 + 3)
     assert details.locator("h3").inner_text() == "Albert Einstein"
-    sentence = "Nobody knew why Albert Einstein had left Marie Curie alone."
-    assert details.locator(".context").inner_text() == sentence
-    assert details.locator(".context b").inner_text() == "Albert Einstein"
+    assert "person" in details.inner_text()
+    assert visit.page.locator("mark.selected").all_text_contents() == ["Albert Einstein"]
+    for _ in range(5):
+        visit.page.keyboard.press("ArrowLeft")
+    details.wait_for(state="hidden")
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("ArrowRight")
+    details.wait_for(state="visible")
     visit.page.keyboard.press("Escape")
     assert details.is_hidden()
 
 
-def test_the_other_mentions_of_an_entity_can_be_reached(visit):
+def test_a_click_on_an_entity_shows_its_details(visit):
     visit.type(TEXT)
-    visit.page.locator(".entity", has_text="Marie Curie").first.click()
-    assert "found 2 times" in visit.page.inner_text("#details .facts")
-    visit.page.click("#details .facts button:not([disabled])")
-    assert visit.page.inner_text("#details .context").startswith("Nobody knew")
+    box = visit.page.locator("mark", has_text="Einstein").bounding_box()
+    visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    visit.page.wait_for_selector("#details", state="visible")
+    assert visit.page.inner_text("#details h3") == "Albert Einstein"
     visit.page.click("#details .close")
-    chosen = visit.page.evaluate(
-        "[document.activeElement.textContent, result.innerHTML.length > 0]"
-    )
-    assert chosen == ["Marie Curie", True]
+    assert visit.page.is_hidden("#details")
 
 
-def test_entities_can_be_reached_with_the_keyboard(visit):
+def test_the_list_leads_to_every_mention(visit):
     visit.type(TEXT)
-    visit.page.locator("#kinds button").last.focus()
-    first, second, *_, last = visit.entities()
-    for key, reached in [
-        ("Tab", first),
-        ("ArrowRight", second),
-        ("ArrowLeft", first),
-        ("ArrowUp", last),
-        ("ArrowDown", first),
-    ]:
+    page = visit.page
+    page.locator("#entities button").first.focus()
+    for number in (1, 2, 1):
+        page.keyboard.press("Enter")
+        assert f"mention {number} of 2" in page.inner_text("#details")
+        assert page.evaluate("document.activeElement.dataset.name") == "Marie Curie"
+    page.click("#details [aria-label='Next mention']")
+    assert "mention 2 of 2" in page.inner_text("#details")
+    page.click("#details [aria-label='Previous mention']")
+    assert "mention 1 of 2" in page.inner_text("#details")
+    assert page.locator("mark.selected").count() == 1
+    assert page.get_attribute("#entities [aria-current]", "data-name") == "Marie Curie"
+
+
+def test_the_arrow_keys_move_in_the_list(visit):
+    visit.type(TEXT)
+    names = [name for name, _, _ in visit.rows()]
+    visit.page.focus("#entities [tabindex='0']")
+    for key, reached in [("ArrowDown", 1), ("ArrowDown", 2), ("ArrowDown", 2), ("ArrowUp", 1)]:
         visit.page.keyboard.press(key)
-        assert visit.page.evaluate("document.activeElement.textContent") == reached
-    visit.page.keyboard.press("Enter")
-    assert visit.page.inner_text("#details h3") == first
+        assert visit.page.evaluate("document.activeElement.dataset.name") == names[reached]
+    assert visit.page.locator("#entities [tabindex='0']").count() == 1
 
 
-def test_controls_have_accessible_names(visit):
-    visit.type(TEXT)
-    snapshot = visit.page.locator("body").aria_snapshot()
-    for expected in (
-        'heading "Thresher"',
-        'textbox "Text"',
-        'slider "Threshold"',
-        'button "Marie Curie, person',
-        "status: ",
-        'button "Label Studio"',
-        'combobox "Model"',
-    ):
-        assert expected in snapshot, expected
-
-
-def test_downloads_contain_the_shown_entities(visit, finder, tmp_path):
-    visit.type(TEXT)
-    visit.set_threshold(0.6)
-    spans = finder.find(TEXT, threshold=0.6)
-
-    def downloaded(name: str) -> Path:
-        with visit.page.expect_download() as waiting:
-            visit.page.click(f"#downloads >> text={name}")
-        path = tmp_path / waiting.value.suggested_filename
-        waiting.value.save_as(path)
-        return path
-
-    record = json.loads(downloaded("JSONL").read_text(encoding="utf-8"))
-    places = [(span["start"], span["end"]) for span in record["spans"]]
-    assert places == [(span.start, span.end) for span in spans]
-    tagged = list(read_conll(downloaded("CoNLL")))
-    found = [" ".join(each.words[a:b]) for each in tagged for a, b in each.spans]
-    assert found == span_texts(spans)
-    for name in ("Label Studio", "Prodigy", "doccano"):
-        [read] = read_annotated(downloaded(name), format=name.lower().replace(" ", "-"))
-        assert (read.text, span_texts(read.spans)) == (TEXT, span_texts(spans))
-
-
-def test_a_reload_keeps_the_text_and_the_threshold(visit, finder):
-    visit.type(TEXT)
-    visit.set_threshold(0.77)
-    visit.page.reload()
-    visit.page.wait_for_function("text => result.textContent === text", arg=TEXT)
-    assert visit.page.input_value("#text") == TEXT
-    assert visit.page.input_value("#threshold") == "0.77"
-    assert visit.entities() == span_texts(finder.find(TEXT, threshold=0.77))
+def test_a_long_list_is_shown_on_request(visit, finder):
+    names = [
+        f"{first}{last}"
+        for first in ("Mar", "Kar", "Tor", "Vil")
+        for last in (
+            "a",
+            "in",
+            "ol",
+            "ed",
+            "us",
+            "ik",
+            "en",
+            "or",
+            "is",
+            "um",
+            "ax",
+            "et",
+            "ob",
+            "al",
+            "ir",
+            "an",
+            "os",
+            "ul",
+            "em",
+            "yn",
+            "av",
+            "ek",
+            "id",
+            "ot",
+            "ur",
+            "ens",
+            "ald",
+        )
+    ]
+    visit.type(" ".join(f"Then {name} Larsen went to {name}ville." for name in names))
+    visit.set_threshold(0)
+    assert len(visit.rows()) == 100
+    visit.page.click("#more-entities")
+    assert len(visit.rows()) == int(visit.page.inner_text("#status").split()[0]) > 100
+    assert visit.page.is_hidden("#more-entities")
 
 
 HOSTILE = """<img src=x onerror=alert(1)> </textarea></article><script>alert(2)</script> Marie Curie
@@ -149,18 +168,11 @@ HOSTILE = """<img src=x onerror=alert(1)> </textarea></article><script>alert(2)<
 def test_html_in_a_text_has_no_effect(visit):
     visit.type(HOSTILE)
     visit.page.check("#all-words")
-    visit.page.click(".entity >> nth=0")
-    assert visit.page.evaluate("result.textContent") == HOSTILE
-    assert (
-        visit.page.evaluate("document.querySelectorAll('main :is(img, script, svg)').length") == 0
-    )
-
-
-def test_all_words_can_be_shaded(visit):
-    visit.type("Nobody knew why.")
-    assert visit.page.locator("#result .word").count() == 0
-    visit.page.check("#all-words")
-    assert visit.page.locator("#result .word").all_text_contents() == ["Nobody", "knew", "why", "."]
+    visit.set_threshold(0)
+    visit.page.click("#entities button >> nth=0")
+    assert visit.page.evaluate("highlights.textContent") == HOSTILE
+    injected = "document.querySelectorAll('main :is(img, script, svg)').length"
+    assert visit.page.evaluate(injected) == 0
 
 
 def test_a_model_and_a_selector_can_be_chosen(visit, two_selectors):
@@ -170,13 +182,9 @@ def test_a_model_and_a_selector_can_be_chosen(visit, two_selectors):
     page.select_option("#model", "two")
     assert page.input_value("#selector") == "2"
     page.select_option("#selector", "1")
-    eager = span_texts(two_selectors.with_selector(1).find(TEXT))
-    page.wait_for_function("n => document.querySelectorAll('.entity').length === n", arg=len(eager))
-    assert visit.entities() == eager
+    visit.wait_until_current()
+    assert visit.entities() == span_texts(two_selectors.with_selector(1).find(TEXT))
     assert page.inner_text("#threshold-value") == "0.05"
-    page.reload()
-    page.wait_for_selector(".entity")
-    assert (page.input_value("#model"), page.input_value("#selector")) == ("two", "1")
 
 
 def test_a_dropped_file_is_opened(visit):
@@ -190,7 +198,7 @@ def test_a_dropped_file_is_opened(visit):
         }""",
         "Oslo\r\nis far.",
     )
-    visit.page.wait_for_selector(".entity")
+    visit.page.wait_for_selector("mark.entity")
     assert visit.entities() == ["Oslo"]
     assert visit.page.input_value("#text") == "Oslo\nis far."
 
@@ -198,16 +206,15 @@ def test_a_dropped_file_is_opened(visit):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (
-            b"x" * 20_001,
-            "notes.txt is larger than 20,000 bytes, this server's limit.",
-        ),
+        (b"x" * 20_001, "notes.txt is larger than 20,000 bytes, this server's limit."),
         (b"Magda\0left", "notes.txt is not a text file in UTF-8."),
     ],
 )
 def test_an_unsuitable_file_is_rejected_with_a_message(visit, content, message):
     chosen = {"name": "notes.txt", "mimeType": "text/plain", "buffer": content}
-    visit.page.set_input_files("#file", chosen)
+    with visit.page.expect_file_chooser() as chooser:
+        visit.page.click("#open")
+    chooser.value.set_files(chosen)
     visit.page.wait_for_selector("#problem", state="visible")
     assert visit.page.inner_text("#problem") == message
     assert visit.page.input_value("#text") == ""
@@ -216,46 +223,16 @@ def test_an_unsuitable_file_is_rejected_with_a_message(visit, content, message):
 
 
 def test_the_example_can_be_loaded_and_cleared(visit):
+    assert visit.page.inner_text("#no-entities") == "Entities appear here."
     visit.page.click("#example")
-    visit.page.wait_for_selector(".entity")
+    visit.page.wait_for_selector("mark.entity")
     assert "Ingrid Solberg" in visit.entities()
+    assert visit.page.is_hidden("#example")
     visit.page.click("#clear")
-    visit.page.wait_for_selector("#empty", state="visible")
-    assert visit.page.locator("#downloads button:enabled").count() == 0
-
-
-def test_a_text_above_the_limit_gives_a_message_and_the_page_recovers(visit):
-    visit.errors_are_expected = True
-    visit.page.fill("#text", "word " * 20_000)
-    visit.page.wait_for_selector("#problem", state="visible")
-    assert "larger than 20,000 bytes" in visit.page.inner_text("#problem")
-    visit.type(TEXT)
-    assert visit.page.locator("#problem").is_hidden()
-
-
-def test_clearing_cancels_the_request_and_hides_the_message(visit):
-    visit.errors_are_expected = True
-    visit.page.fill("#text", "word " * 20_000)
-    visit.page.wait_for_selector("#problem", state="visible")
-    visit.page.route("**/find", lambda route: None)  # never answered
-    visit.page.fill("#text", "Oslo is far.")
-    visit.page.wait_for_selector("#result[aria-busy=true]", state="attached")
-    visit.page.click("#clear")
-    visit.page.wait_for_selector("#empty", state="visible")
-    assert visit.page.get_attribute("#result", "aria-busy") == "false"
-    assert visit.page.locator("#problem").is_hidden()
-
-
-def test_a_request_is_repeated_when_the_server_is_busy(visit):
-    visit.errors_are_expected = True
-    busy = iter([True, False])
-    visit.page.route(
-        "**/find",
-        lambda route: route.fulfill(status=503, body="{}") if next(busy) else route.continue_(),
-    )
-    visit.type("Oslo is far.")
-    assert visit.entities() == ["Oslo"]
-    assert visit.find_requests() == 2
+    visit.page.wait_for_selector("#example", state="visible")
+    assert visit.rows() == []
+    assert visit.page.inner_text("#status") == ""
+    assert visit.page.locator("#exports button:enabled").count() == 0
 
 
 def test_the_page_asks_for_the_access_token_and_keeps_it(context, protected_address):
@@ -271,9 +248,10 @@ def test_the_page_asks_for_the_access_token_and_keeps_it(context, protected_addr
     page.wait_for_selector("#token-form", state="hidden")
     visit.type("Oslo is far.")
     assert visit.entities() == ["Oslo"]
+    visit.wait_for_address()
     page.reload()
-    page.wait_for_selector(".entity")
+    page.wait_for_selector("mark.entity")
     assert page.is_hidden("#token-form")
     assert page.is_hidden("#problem")
-    assert not any("secret" in url for url in visit.requests)
+    assert not any("secret" in url for url in [*visit.requests, page.url])
     page.close()

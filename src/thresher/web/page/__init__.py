@@ -2,18 +2,17 @@
 
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePath
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 _MEDIA_TYPES = {
-    "index.html": "text/html",
-    "page.css": "text/css",
-    "page.js": "text/javascript",
-    "view.js": "text/javascript",
-    "kinds.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -26,12 +25,17 @@ _HEADERS = {
 
 def page_routes() -> list[Route]:
     """Return a route for each file; index.html is at the root."""
-    return [_route(name) for name in _MEDIA_TYPES]
+    return [_route(name) for name in _file_names()]
 
 
 def page_response(name: str, *, status: int = 200) -> Response:
     """Return a file of the page."""
-    return Response(_content(name), status, _HEADERS, _MEDIA_TYPES[name])
+    return Response(_content(name), status, _HEADERS, _MEDIA_TYPES[PurePath(name).suffix])
+
+
+def _file_names() -> list[str]:
+    names = (each.name for each in files(__name__).iterdir())
+    return sorted(name for name in names if PurePath(name).suffix in _MEDIA_TYPES)
 
 
 @cache
@@ -48,5 +52,5 @@ def _route(name: str) -> Route:
     return Route("/" if name == "index.html" else f"/{name}", respond)
 
 
-PUBLIC_PATHS = frozenset(f"/{name}" for name in _MEDIA_TYPES if name != "index.html")
+PUBLIC_PATHS = frozenset(f"/{name}" for name in _file_names() if name != "index.html")
 """Files that index.html needs; they contain nothing but program text and can be read by anyone."""

@@ -1,6 +1,6 @@
-// Kinds of entities: their colours, the legend, and the field for example names.
+// Kinds of entities: their colours, the buttons that show or hide them, and example names.
 
-import { element } from "./view.js";
+import { button } from "./elements.js";
 
 // In the order of `thresher.text.kind_colours`, but strong: the page shades them by score.
 const COLOURS = [
@@ -10,6 +10,7 @@ const COLOURS = [
 const COMMON_KINDS = ["person", "place", "organisation", "group", "product", "work", "event"];
 const MAX_KINDS = 30;
 const MAX_NAME = 100; // characters
+const MAX_EXAMPLES = 100; // names of a kind
 
 /** Return the colour of each kind; common kinds always have the same one. */
 export function coloursOf(kinds) {
@@ -23,19 +24,21 @@ export function coloursOf(kinds) {
   }));
 }
 
-/** Return a button for each kind that occurs, with a number; pressed if the kind is shown. */
-export function kindButtons(kinds, spans, hidden, onToggle) {
+/** Show a button for each kind that occurs, with its number of mentions; pressed if it is shown. */
+export function drawKinds(container, { kinds, spans, hidden, onToggle }) {
   const colours = coloursOf(kinds);
-  const rows = [...kinds, null].map((kind) => ({
-    kind, count: spans.filter((span) => (span.kind ?? null) === kind).length,
-  }));
-  return rows.filter(({ count }) => count).map(({ kind, count }, number) => {
-    const attributes = { type: "button", "aria-pressed": !hidden.has(kind), "data-number": number };
-    const button = element("button", attributes, `${kind ?? "other"} ${count}`);
-    if (kind) button.style.setProperty("--highlight", colours.get(kind));
-    button.addEventListener("click", () => onToggle(kind));
-    return button;
+  const focused = document.activeElement?.dataset?.kind; // the buttons are replaced
+  const buttons = [...kinds, null].flatMap((kind) => {
+    const count = spans.filter((span) => (span.kind ?? null) === kind).length;
+    if (!count) return [];
+    const attributes = { "aria-pressed": !hidden.has(kind), "data-kind": kind ?? "" };
+    const node = button(`${kind ?? "other"} ${count}`, attributes, () => onToggle(kind));
+    if (kind) node.style.setProperty("--highlight", colours.get(kind));
+    return [node];
   });
+  container.replaceChildren(...buttons);
+  container.hidden = !kinds.length || !buttons.length;
+  if (focused !== undefined) buttons.find((node) => node.dataset.kind === focused)?.focus();
 }
 
 /**
@@ -43,24 +46,25 @@ export function kindButtons(kinds, spans, hidden, onToggle) {
  * Return the kinds (null if there are none) and what is wrong with the lines that were left out.
  */
 export function parseKinds(lines) {
-  const kinds = {};
+  const kinds = new Map();
   let problem = "";
   lines.split("\n").forEach((line, number) => {
-    const [kind, names] = splitLine(line);
     if (!line.trim()) return;
+    const [kind, names] = splitLine(line);
     if (!kind || !names.length) {
       problem ||= `Line ${number + 1} is not of the form “person: Marie Curie, Obama”.`;
-    } else if (kind in kinds) {
+    } else if (kinds.has(kind)) {
       problem ||= `The kind “${kind}” is on two lines.`;
     } else if ([kind, ...names].some((name) => name.length > MAX_NAME)) {
       problem ||= `Line ${number + 1} has a name of more than ${MAX_NAME} characters.`;
+    } else if (names.length > MAX_EXAMPLES) {
+      problem ||= `Line ${number + 1} has more than ${MAX_EXAMPLES} names.`;
     } else {
-      kinds[kind] = names;
+      kinds.set(kind, names);
     }
   });
-  const count = Object.keys(kinds).length;
-  if (count > MAX_KINDS) return { kinds: null, problem: `At most ${MAX_KINDS} kinds are possible.` };
-  return { kinds: count ? kinds : null, problem };
+  if (kinds.size > MAX_KINDS) return { kinds: null, problem: `At most ${MAX_KINDS} kinds are possible.` };
+  return { kinds: kinds.size ? Object.fromEntries(kinds) : null, problem };
 }
 
 function splitLine(line) {

@@ -1,214 +1,188 @@
-// The page: requests all candidates from the server once and applies the threshold locally.
+// The page: requests all candidates of the text once, and applies threshold and kinds locally.
 
-import { coloursOf, kindButtons, parseKinds } from "./kinds.js";
-import { details, drawHistogram, element, highlightedText, setEntity } from "./view.js";
+import { readState, writeState } from "./address.js";
+import { editedPart, movedSpans, replaceText } from "./edits.js";
+import { byId, element } from "./elements.js";
+import { EntityList, drawDetails, groupMentions } from "./entity_list.js";
+import { Finding } from "./finding.js";
+import { Highlights } from "./highlights.js";
+import { coloursOf, drawKinds, parseKinds } from "./kinds.js";
+import { hasToken, post, send, setToken } from "./requests.js";
+import { copyText, saveFile, toCsv } from "./tables.js";
+import { drawThreshold } from "./threshold.js";
 
-const byId = (id) => document.getElementById(id);
-const [text, model, selector, result, status, problem, detailsPanel, threshold, allWords] = [
-  "text", "model", "selector", "result", "status", "problem", "details", "threshold", "all-words",
+const TYPING_PAUSE = 300; // milliseconds without input before a request is sent
+const ADDRESS_PAUSE = 300; // browsers limit how often the address may change
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/; // scripts such as Arabic
+
+const [text, model, selector, status, names, allWords] = [
+  "text", "model", "selector", "status", "example-names", "all-words",
 ].map(byId);
-const exampleNames = byId("example-names");
 
-const TYPING_PAUSE = 350; // milliseconds without input before a request is sent
-// text, found: the text of the shown result and the server's response for it
-// nodes: the element of each candidate; selected: the span whose details are shown
-// kinds: those of the shown result; hidden: the kinds that are not shown, null for "other"
+// spans, words: of the latest answer, moved along with edits
+// isCurrent: whether they are those of the text and the settings as they are now
+// kinds: of the latest answer; hidden: kinds that are not shown, null for entities without one
 const state = {
-  text: "", found: null, nodes: [], models: [], selected: null, threshold: 0.5,
-  kinds: [], hidden: new Set(),
+  text: "", spans: [], words: [], kinds: [], isCurrent: false, selected: null,
+  models: [], maxBytes: Infinity, threshold: 0.5, hidden: new Set(),
 };
-let timer = null; // of the next request
-let pendingRequest = null; // an AbortController
+const highlights = new Highlights(byId("highlights"), byId("pane"));
+const list = new EntityList((span) => select(span, { scroll: true }));
+const finding = new Finding({ onFound: show, onProblem, onCancelled });
 
 // ---- requests ----
-
-const TOKEN = "thresher-token"; // its key in the session storage, which ends with the tab
-
-/** Send a request with the access token; ask for the token if it is missing or wrong. */
-async function send(path, options = {}) {
-  const token = sessionStorage.getItem(TOKEN);
-  const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
-  const response = await fetch(path, { ...options, headers });
-  byId("token-form").hidden = response.status !== 401;
-  byId("api").hidden = Boolean(token); // a link cannot send it
-  if (response.status === 401) byId("token").focus();
-  return response;
-}
-
-async function post(path, body, signal) {
-  const response = await send(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  });
-  if (response.ok) return response;
-  if (response.status === 503) {
-    status.textContent = "The server is busy; trying again…";
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-    return post(path, body, signal);
-  }
-  const { detail } = await response.json().catch(() => ({ detail: response.statusText }));
-  throw new Error(detail);
-}
-
-async function find() {
-  if (!state.models.length) return; // `start` calls this again when the models are known
-  pendingRequest?.abort();
-  pendingRequest = new AbortController();
-  const { signal } = pendingRequest;
-  const value = text.value;
-  if (!value.trim()) return finish("", null);
-  result.setAttribute("aria-busy", "true");
-  const body = { text: value, ...selectedModel(), ...requestedKinds(), threshold: 0, words: true,
-                 offsets: "utf-16" };
-  try {
-    const { results, kinds } = await (await post("find", body, signal)).json();
-    finish(value, results[0], kinds);
-  } catch (error) {
-    if (signal.aborted) return; // a later request has replaced this one
-    showProblem(`The request failed: ${error.message}`);
-    result.setAttribute("aria-busy", "false");
-  }
-}
-
-/** Show the result of the last request. */
-function finish(value, found, kinds = []) {
-  showProblem("");
-  state.kinds = kinds;
-  show(value, found);
-  result.setAttribute("aria-busy", "false");
-}
 
 const selectedModel = () => ({ model: model.value, selector: Number(selector.value) });
 
 /** Return the example names as a part of a request; nothing if there are none. */
 function requestedKinds() {
-  const { kinds, problem: message } = parseKinds(exampleNames.value);
-  byId("example-problem").textContent = message;
+  const { kinds, problem } = parseKinds(names.value);
+  byId("example-problem").textContent = problem;
   return kinds && { kinds };
 }
 
-/** Return the kinds that are shown as a part of a request; nothing if all are. */
-function shownKinds() {
-  if (!state.hidden.size) return {};
-  return { only: [...state.kinds, null].filter((kind) => !state.hidden.has(kind)) };
+/** Mark the shown result as outdated and request a new one after a pause in milliseconds. */
+function findAgain(pause = 0) {
+  invalidate();
+  draw();
+  saveState();
+  if (!state.models.length) return; // `start` calls this again when the models are known
+  if (!text.value.trim()) {
+    show({ results: [{ spans: [], sentences: [] }] });
+    return;
+  }
+  finding.start(() => ({
+    text: text.value, ...selectedModel(), ...requestedKinds(), threshold: 0, words: true,
+    offsets: "utf-16",
+  }), pause);
+}
+
+/** Cancel the request and hide everything that was counted in an earlier text. */
+function invalidate() {
+  finding.stop();
+  state.isCurrent = false;
+  status.textContent = "";
+  byId("entities-panel").setAttribute("aria-busy", "true");
+  byId("find").hidden = true;
+}
+
+function show({ results: [{ spans, sentences }], kinds = [] }) {
+  showProblem("");
+  const colours = coloursOf(kinds);
+  for (const span of spans) span.colour = colours.get(span.kind);
+  const words = sentences.flatMap((sentence) => sentence.words);
+  for (const word of words) word.isWord = true;
+  Object.assign(state, { spans, words, kinds, isCurrent: true, selected: null });
+  list.reset();
+  draw();
+}
+
+function onProblem(message) {
+  showProblem(`The request failed: ${message}`);
+  byId("find").hidden = false;
+}
+
+function onCancelled() {
+  status.textContent = "Cancelled";
+  byId("find").hidden = false;
+  byId("find").focus();
+}
+
+/** Show an error message; an empty one hides it. */
+function showProblem(message) {
+  byId("problem").textContent = message;
+  byId("problem").hidden = !message;
 }
 
 async function download(format) {
-  const body = { text: state.text, ...selectedModel(), ...requestedKinds(), ...shownKinds(),
-                 threshold: state.threshold, format };
+  const only = [...state.kinds, null].filter((kind) => !state.hidden.has(kind));
+  const body = { text: text.value, ...selectedModel(), ...requestedKinds(),
+                 ...(state.hidden.size && { only }), threshold: state.threshold, format };
   try {
     const response = await post("download", body);
     const name = /filename="(.+)"/.exec(response.headers.get("Content-Disposition"))[1];
-    const url = URL.createObjectURL(await response.blob());
-    element("a", { href: url, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-    applyThreshold();
+    saveFile(await response.blob(), name);
   } catch (error) {
     showProblem(`The download failed: ${error.message}`);
   }
 }
 
-/** Show an error message; an empty one hides it. */
-function showProblem(message) {
-  problem.textContent = message;
-  problem.hidden = !message;
-}
-
 // ---- display ----
 
-function show(value, found) {
-  Object.assign(state, { text: value, found });
-  select(null);
-  result.replaceChildren(found ? highlightedText(value, found, allWords.checked) : "");
-  result.classList.toggle("all-words", allWords.checked);
-  state.nodes = [...result.querySelectorAll(".candidate")];
-  const colours = coloursOf(state.kinds);
-  (found?.spans ?? []).forEach((span, number) => {
-    if (span.kind) state.nodes[number].style.setProperty("--highlight", colours.get(span.kind));
-  });
-  for (const button of document.querySelectorAll("#downloads button")) button.disabled = !found;
-  applyThreshold();
-}
-
 const isAboveThreshold = (span) => span.score >= state.threshold;
-const isEntity = (span) => isAboveThreshold(span) && !state.hidden.has(span.kind ?? null);
-const entities = () => (state.found?.spans ?? []).filter(isEntity);
+const isShown = (span) => isAboveThreshold(span) && !state.hidden.has(span.kind ?? null);
+const shownEntities = () => groupMentions(state.spans.filter(isShown));
 
-/** Mark the candidates that reach the threshold as entities, without a request. */
-function applyThreshold() {
-  const spans = state.found?.spans ?? [];
-  spans.forEach((span, number) => setEntity(state.nodes[number], span, isEntity(span)));
-  drawHistogram(byId("histogram"), spans, state.threshold);
-  drawKinds(spans.filter(isAboveThreshold));
-  const count = entities().length;
-  byId("threshold-value").value = state.threshold.toFixed(2);
-  threshold.setAttribute("aria-valuetext", `${state.threshold.toFixed(2)}, ${count} entities`);
-  status.textContent = state.found ? `${count} of ${spans.length} candidates` : "";
-  byId("default-threshold").disabled = state.threshold === defaultThreshold();
-  if (state.selected && !isEntity(state.selected)) select(null);
-  if (!result.querySelector("[tabindex]")) {
-    result.querySelector(".entity")?.setAttribute("tabindex", 0);
-  }
+/** Show the state. The counts of an outdated result are hidden by `aria-busy`. */
+function draw() {
+  const { spans, threshold, kinds, hidden, isCurrent } = state;
+  const shown = spans.filter(isShown);
+  const entities = groupMentions(shown);
+  if (!isCurrent || !shown.includes(state.selected)) state.selected = null;
+  byId("entities-panel").setAttribute("aria-busy", !isCurrent);
+  byId("empty").hidden = Boolean(text.value);
+  highlights.setMarks({
+    entities: shown, words: allWords.checked ? state.words : [], selected: state.selected,
+  });
+  drawThreshold({ spans, value: threshold, usual: defaultThreshold(), count: isCurrent ? shown.length : null });
+  drawKinds(byId("kinds"), { kinds, spans: spans.filter(isAboveThreshold), hidden, onToggle: toggleKind });
+  list.draw(entities, { colours: coloursOf(kinds), selected: state.selected });
+  drawDetails({
+    span: state.selected, colour: state.selected?.colour, onSelect: (span) => select(span, { scroll: true }),
+    entity: entities.find(({ mentions }) => mentions.includes(state.selected)),
+    onClose: () => { select(null); text.focus({ preventScroll: true }); },
+  });
+  const canExport = isCurrent && entities.length > 0;
+  for (const node of byId("exports").querySelectorAll("button")) node.disabled = !canExport;
+  const hasText = Boolean(text.value.trim());
+  byId("no-entities").textContent = entities.length || (hasText && !isCurrent) ? ""
+    : hasText ? "No entity has a score above the threshold." : "Entities appear here.";
+  if (isCurrent) status.textContent = hasText ? summary(entities.length, shown.length) : "";
 }
 
-/** Show a button for each kind with the number of its entities; it hides or shows them. */
-function drawKinds(spans) {
-  const container = byId("kinds");
-  container.hidden = !state.kinds.length || !spans.length;
-  const focused = document.activeElement?.dataset?.number; // the buttons are replaced
-  container.replaceChildren(...kindButtons(state.kinds, spans, state.hidden, (kind) => {
-    if (!state.hidden.delete(kind)) state.hidden.add(kind);
-    applyThreshold();
-  }));
-  if (focused) container.querySelector(`[data-number="${focused}"]`)?.focus();
+function drawText() {
+  byId("layers").classList.toggle("right-to-left", RIGHT_TO_LEFT.test(text.value));
+  highlights.setText(text.value);
 }
 
-/** Show the details of an entity; null hides them. */
-function select(span) {
+function summary(entities, mentions) {
+  const number = (count, name) => `${count.toLocaleString("en")} ${name}`;
+  return entities === 1
+    ? `1 entity, ${number(mentions, mentions === 1 ? "mention" : "mentions")}`
+    : `${number(entities, "entities")}, ${number(mentions, "mentions")}`;
+}
+
+function toggleKind(kind) {
+  if (!state.hidden.delete(kind)) state.hidden.add(kind);
+  draw();
+  saveState();
+}
+
+/** Show the details of a mention; null hides them. */
+function select(span, { scroll = false } = {}) {
+  if (span === state.selected) return;
   state.selected = span;
-  result.querySelector(".selected")?.classList.remove("selected");
-  detailsPanel.hidden = !span;
-  if (!span) return;
-  const node = state.nodes[state.found.spans.indexOf(span)];
-  node.classList.add("selected");
-  focusOn(node);
-  const close = () => { select(null); node.focus(); };
-  detailsPanel.replaceChildren(
-    ...details(state.text, state.found, span, entities(), select, close));
-  node.scrollIntoView({ block: "nearest" }); // the details panel may cover it
-}
-
-/** Focus an entity and make it the only one that Tab reaches. */
-function focusOn(node) {
-  result.querySelector("[tabindex]")?.removeAttribute("tabindex");
-  node.setAttribute("tabindex", 0);
-  node.focus();
+  draw();
+  if (span && scroll) highlights.showSelected();
 }
 
 // ---- input ----
 
-function findAfterPause() {
-  clearTimeout(timer);
-  timer = setTimeout(find, TYPING_PAUSE);
-  saveSession();
+/** Return the state for the address. Choices that are the default ones are left out. */
+function savedState() {
+  const usual = state.threshold === defaultThreshold();
+  return {
+    text: text.value, allWords: allWords.checked, names: names.value, hidden: state.hidden,
+    model: model.value === state.models[0]?.name ? null : model.value,
+    selector: Number(selector.value) === modelInfo()?.selector ? null : selector.value,
+    threshold: usual ? null : state.threshold,
+  };
 }
 
-function setText(value) {
-  text.value = value;
-  clearTimeout(timer);
-  saveSession();
-  return find();
-}
-
-/** Save the inputs, so that they survive a reload. A threshold of null is the model's default. */
-function saveSession() {
-  const isDefault = state.threshold === defaultThreshold();
-  const saved = { text: text.value, ...selectedModel(), allWords: allWords.checked,
-                  examples: exampleNames.value,
-                  threshold: isDefault ? null : state.threshold };
-  try { sessionStorage.setItem("thresher", JSON.stringify(saved)); } catch { /* too long */ }
+let saving = null;
+function saveState() {
+  clearTimeout(saving);
+  saving = setTimeout(() => state.models.length && writeState(savedState()), ADDRESS_PAUSE);
 }
 
 const modelInfo = () => state.models.find(({ name }) => name === model.value);
@@ -229,9 +203,18 @@ function fillSelectorMenu(chosen) {
 /** Set the threshold; the slider rounds it to two digits, the state does not. */
 function setThreshold(value) {
   state.threshold = value;
-  threshold.value = value;
-  applyThreshold();
-  saveSession();
+  draw();
+  saveState();
+}
+
+function textChanged() {
+  const edit = editedPart(state.text, text.value);
+  const isNew = !state.text;
+  state.text = text.value;
+  state.spans = movedSpans(state.spans, edit);
+  state.words = movedSpans(state.words, edit);
+  drawText();
+  findAgain(isNew ? 0 : TYPING_PAUSE);
 }
 
 /** Check a file before it is shown: browsers freeze when they display a very long line. */
@@ -242,56 +225,65 @@ async function openFile(file) {
   }
   const content = await file.text();
   if (content.includes("\0")) return showProblem(`${file.name} is not a text file in UTF-8.`);
-  return setText(content);
+  return replaceText(text, content.replace(/\r\n?/g, "\n"));
 }
 
-const spanOf = (node) => state.found.spans[node.dataset.number];
+/** Select the entity at the cursor of the text field. */
+function selectAtCursor() {
+  if (document.activeElement !== text || !state.isCurrent) return;
+  const { selectionStart: start, selectionEnd: end } = text;
+  const isInside = (span) => span.start <= start && end <= span.end && isShown(span);
+  select(start === end ? state.spans.find(isInside) ?? null : state.selected);
+}
 
-byId("token-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  sessionStorage.setItem(TOKEN, byId("token").value.trim());
-  byId("token").value = "";
-  start();
+let nextFrame = null;
+text.addEventListener("input", () => {
+  invalidate();
+  // Once per frame: some programs insert a long text line by line.
+  nextFrame ??= requestAnimationFrame(() => { nextFrame = null; textChanged(); });
 });
-text.addEventListener("input", findAfterPause);
-exampleNames.addEventListener("input", () => { state.hidden.clear(); findAfterPause(); });
-threshold.addEventListener("input", () => setThreshold(threshold.valueAsNumber));
+document.addEventListener("selectionchange", selectAtCursor);
+text.addEventListener("selectionchange", selectAtCursor);
+names.addEventListener("input", () => { state.hidden.clear(); findAgain(TYPING_PAUSE); });
+byId("threshold").addEventListener("input", ({ target }) => setThreshold(target.valueAsNumber));
 byId("default-threshold").addEventListener("click", () => setThreshold(defaultThreshold()));
-allWords.addEventListener("change", () => { show(state.text, state.found); saveSession(); });
+allWords.addEventListener("change", () => { draw(); saveState(); });
 model.addEventListener("change", () => {
   fillSelectorMenu();
   setThreshold(defaultThreshold());
-  find();
+  findAgain();
 });
-selector.addEventListener("change", () => { setThreshold(defaultThreshold()); find(); });
-byId("clear").addEventListener("click", () => { setText(""); text.focus(); });
-byId("example").addEventListener("click", () => setText(byId("example-text").content.textContent));
+selector.addEventListener("change", () => { setThreshold(defaultThreshold()); findAgain(); });
+byId("find").addEventListener("click", () => findAgain());
+byId("clear").addEventListener("click", () => { replaceText(text, ""); text.focus(); });
+byId("example").addEventListener("click", () => {
+  replaceText(text, byId("example-text").content.textContent);
+});
 byId("open").addEventListener("click", () => byId("file").click());
 byId("file").addEventListener("change", async ({ target }) => {
   if (target.files[0]) await openFile(target.files[0]);
   target.value = "";
 });
-byId("downloads").addEventListener("click", ({ target }) => {
+byId("formats").addEventListener("click", ({ target }) => {
   if (target.dataset.format) download(target.dataset.format);
 });
-
-result.addEventListener("click", ({ target }) => {
-  const node = target.closest(".entity");
-  if (node) select(spanOf(node));
+byId("csv").addEventListener("click", () => {
+  saveFile(new Blob([toCsv(shownEntities())], { type: "text/csv" }), "entities.csv");
 });
-result.addEventListener("keydown", (event) => {
-  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  const node = event.target.closest(".entity");
-  if (!node) return;
-  if (event.key in steps) {
-    const all = [...result.querySelectorAll(".entity")];
-    focusOn(all.at((all.indexOf(node) + steps[event.key]) % all.length));
-  } else if (event.key === "Enter" || event.key === " ") {
-    select(spanOf(node));
-  } else {
-    return;
-  }
+byId("copy").addEventListener("click", async () => {
+  await copyText(toCsv(shownEntities()));
+  byId("copied").textContent = "Copied";
+  setTimeout(() => { byId("copied").textContent = ""; }, 2000);
+});
+byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
+  setToken(byId("token").value.trim());
+  byId("token").value = "";
+  start(readState());
+});
+window.addEventListener("hashchange", () => {
+  restore(readState());
+  if (state.models.length) restoreModel(readState());
 });
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && state.selected) select(null);
@@ -299,39 +291,47 @@ document.addEventListener("keydown", (event) => {
 
 for (const name of ["dragover", "drop", "dragleave"]) {
   document.addEventListener(name, (event) => {
-    event.preventDefault();
-    document.body.classList.toggle("dropping", name === "dragover");
+    const isFile = event.dataTransfer.types.includes("Files");
+    if (isFile) event.preventDefault(); // text is dropped into the field by the browser
+    document.body.classList.toggle("dropping", isFile && name === "dragover");
   });
 }
-document.addEventListener("drop", async ({ dataTransfer }) => {
-  const [file] = dataTransfer.files;
-  await (file ? openFile(file) : setText(dataTransfer.getData("text")));
-});
+document.addEventListener("drop", ({ dataTransfer: { files: [file] } }) => file && openFile(file));
 
 // ---- start ----
 
-async function start() {
-  show("", null);
-  const saved = JSON.parse(sessionStorage.getItem("thresher") ?? "{}");
-  text.value = saved.text ?? text.value;
-  allWords.checked = saved.allWords ?? false;
-  exampleNames.value = saved.examples ?? "";
-  byId("examples").open = Boolean(exampleNames.value);
+/** Set the controls to a saved state, all but the model. */
+function restore(saved) {
+  text.value = state.text = saved.text;
+  drawText();
+  allWords.checked = saved.allWords;
+  names.value = saved.names;
+  byId("examples").open ||= Boolean(saved.names);
+  Object.assign(state, { spans: [], words: [], hidden: new Set(saved.hidden) });
+}
+
+function restoreModel(saved) {
+  fillMenu(model, state.models.map(({ name }) => name), saved.model);
+  fillSelectorMenu(saved.selector);
+  state.threshold = saved.threshold ?? defaultThreshold();
+  findAgain();
+}
+
+/** Request the models of the server; until they are known, the text can be edited already. */
+async function start(saved) {
   try {
     const response = await send("models");
-    if (response.status === 401) {
-      return showProblem(sessionStorage.getItem(TOKEN) ? "This access token is wrong." : "");
-    }
+    if (response.status === 401) return showProblem(hasToken() ? "This access token is wrong." : "");
     const { models, most_bytes: maxBytes } = await response.json();
     Object.assign(state, { models, maxBytes });
   } catch {
     return showProblem("The server does not respond.");
   }
   showProblem("");
-  fillMenu(model, state.models.map(({ name }) => name), saved.model);
-  fillSelectorMenu(saved.selector);
-  setThreshold(saved.threshold ?? defaultThreshold());
-  return find();
+  return restoreModel(saved);
 }
 
-start();
+const saved = readState();
+restore(saved);
+draw();
+start(saved);
