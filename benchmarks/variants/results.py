@@ -82,6 +82,15 @@ def results_of(
     return rows
 
 
+def verdict(row: RowResults, other: RowResults, key: str) -> str:
+    """Return the difference in a figure and whether it exceeds the range between seeds."""
+    ours, theirs = row.overall(key), other.overall(key)
+    gain = ours.mean - theirs.mean
+    if abs(gain) <= max(ours.range, theirs.range):
+        return f"{gain:+.3f}, no difference"
+    return f"{gain:+.3f}, {'helps' if gain > 0 else 'hurts'}"
+
+
 def _one_per_seed(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the last result of each seed; there may be several machines or code versions."""
     return list({each["seed"]: each for each in results}.values())

@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 from benchmarks.data import ROOT
-from benchmarks.variants.results import CASES, RESULTS, SPAN, WORD, RowResults, results_of
+from benchmarks.variants.results import CASES, RESULTS, SPAN, WORD, RowResults, results_of, verdict
 from benchmarks.variants.rows import BASELINES, ROWS
+from benchmarks.variants.written_design import written_section
 
 TITLES = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 PARTS_OF_SPEECH = RESULTS / "parts-of-speech.json"
@@ -16,16 +17,7 @@ def section() -> str:
     parts = ["## Effect of each variant", _introduction(), *_split_parts("tune"), *_pictures()]
     if results_of("report"):
         parts += ["### Report splits", *_split_parts("report")]
-    return "\n\n".join([*parts, *_dual_parts()]) + "\n"
-
-
-def verdict(row: RowResults, default: RowResults) -> str:
-    """Return the gain over the default and whether it exceeds the range between seeds."""
-    ours, theirs = row.overall(SPAN), default.overall(SPAN)
-    gain = ours.mean - theirs.mean
-    if abs(gain) <= max(ours.range, theirs.range):
-        return f"{gain:+.3f}, no difference"
-    return f"{gain:+.3f}, {'helps' if gain > 0 else 'hurts'}"
+    return "\n\n".join([*parts, *_dual_parts(), *written_section()]) + "\n"
 
 
 def _introduction() -> str:
@@ -79,7 +71,7 @@ def _table(rows: dict[str, RowResults]) -> str:
             str(row.overall(WORD, ("cased",))),
             str(row.overall(SPAN, ("cased",))),
             str(row.overall(SPAN, ("lower",))),
-            "" if name == "default" else verdict(row, rows["default"]),
+            "" if name == "default" else verdict(row, rows["default"], SPAN),
             _number(row.mean_of("seconds"), ".0f"),
             _number(row.mean_of("peak_gpu_gb"), ".1f"),
         ]
@@ -108,7 +100,7 @@ def _best(rows: dict[str, RowResults]) -> str:
     best = max((row for name, row in rows.items() if name in ROWS), key=_overall)
     if best.row == "default":
         return "No row is better than the default."
-    return f"The best row is *{best.row}* ({verdict(best, rows['default'])})."
+    return f"The best row is *{best.row}* ({verdict(best, rows['default'], SPAN)})."
 
 
 def _overall(row: RowResults) -> float:

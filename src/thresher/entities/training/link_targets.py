@@ -1,7 +1,7 @@
 """Targets of the link gate, from raw text: which neighbouring words are one name or one term.
 
-1  two capitals where the writer was free to choose the case; a capital, "of" and a capital;
-   a rare, repeated lower-case word that nearly always has the same neighbour nearby
+1  two capitals where the writer was free to choose the case; a capital, "of", "for" or "of the",
+   and a capital; a rare, repeated lower-case word that nearly always has the same neighbour nearby
 0  a capital beside a lower-case word; two ordinary lower-case words; a word that is known not
    to start a name ("President") and the next one; a repeated word with changing neighbours
 NaN  everything else
@@ -24,7 +24,7 @@ _SURE_RATE = 0.9  # of capitals, where the case of an occurrence is uninformativ
 _SAME_NEIGHBOUR = 0.75  # of the occurrences of a term in a passage
 _NEAR = PASSAGE // 2  # sentences
 JOINING = JOINERS | ARTICLES | frozenset("and for in at on to".split())
-_LINKING = JOINERS - frozenset(["-", "'s", "’s"])
+_LINKING = (JOINERS | {"for"}) - {"-", "'s", "’s"}
 
 Targets = NDArray[np.float32]
 
@@ -87,6 +87,12 @@ def _targets_by_case(capital: Targets, joining: Flags, folded: IndexedSentences)
     for middle, after, value in ((joining, is_lower, 0), (linking, is_capital, 1)):
         start = np.flatnonzero(is_capital & _shift(middle, 1) & _shift(after, 2))
         targets[start], targets[start + 1] = value, value
+    article = folded.map_words("the".__eq__, np.bool_)
+    start = np.flatnonzero(
+        is_capital & _shift(linking, 1) & _shift(article, 2) & _shift(is_capital, 3)
+    )
+    for step in range(3):
+        targets[start + step] = 1
     return targets
 
 
