@@ -32,6 +32,7 @@ SMALL_SHARE = 0.02  # fraction of training windows in the small one of two langu
 NEWS_BYTES = (160_000, 80_000, 80_000)  # per small language: train, validation, test
 WORDS = 20_000
 PAIRS = (512, 1024, 2048, 4096, 8192)
+MANY_PAIRS = 32_000
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ MAKERS: dict[str, Callable[[], Corpus]] = {
     "two-languages": two_languages,
     "five-languages": five_languages,
     "words": words,
-    **{f"pairs-{size}": partial(pairs, size) for size in PAIRS},
+    **{f"pairs-{size}": partial(pairs, size) for size in (*PAIRS, MANY_PAIRS)},
 }
 
 

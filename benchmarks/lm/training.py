@@ -34,7 +34,9 @@ def train_row(row: Row, corpus: Corpus, seed: int, machine: Machine) -> Result:
     validation: validation texts after that step, at that temperature
     """
     given: dict[str, Any] = {"roles": False, "precision": machine.precision, **row.settings}
-    settings = LanguageModelSettings(**given | {"seed": seed})
+    settings = LanguageModelSettings(**given | {"seed": seed}).with_chosen_margin(
+        corpus.counts, context=row.shape["context"]
+    )
     state = new_state(row, corpus, settings, machine)
     data = TrainingData(corpus.train, corpus.all_validation(), corpus.counts, corpus.parts)
     final: dict[str, Any] = {}

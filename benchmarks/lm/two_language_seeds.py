@@ -1,12 +1,16 @@
 """Two languages at 98 % and 2 % with twenty seeds per row, all models trained at once on a GPU.
 
-python -m benchmarks.lm.two_language_seeds            about four minutes on an H200
+python -m benchmarks.lm.two_language_seeds            about ten minutes on an H200
+python -m benchmarks.lm.two_language_seeds --rows matched   keeps the other rows of the file
 python -m benchmarks.lm.two_language_seeds --trial    a few tiny models on a CPU
 """
 
 import argparse
 import json
+import tempfile
 import time
+from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -22,10 +26,13 @@ from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.transformer import Shape
 
 RESULTS = ALL_RESULTS / "lm-two-language-seeds.json"
+TRIAL_RESULTS = Path(tempfile.gettempdir()) / "lm-two-language-seeds-trial.json"
 SEEDS = 20
+EVALUATIONS = 8
 TEMPERATURES = tuple(0.6 * 1.05**power for power in range(25))  # 0.6 to 1.94
 ROWS: dict[str, dict[str, Any]] = {
     "standard": {},
+    "norm 0.0625": {"margin": "norm:0.0625"},
     "margin 4": {"margin": "4"},
     "matched": {"match_rare_tokens": True},
     "matched, margin 4": {"match_rare_tokens": True, "margin": "4"},
@@ -33,50 +40,58 @@ ROWS: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    """Train all rows and write the results."""
+    """Train all rows at once; write their figures after every evaluation."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", nargs="*", default=list(ROWS), choices=list(ROWS))
     parser.add_argument("--trial", action="store_true", help="tiny models on a CPU")
-    parser.add_argument("--output", default=RESULTS, help="the file to write")
+    parser.add_argument("--output", type=Path, help="the file to write; by default the results")
     arguments = parser.parse_args()
-    trial = arguments.trial
+    trial, rows = arguments.trial, arguments.rows
+    path = arguments.output or (TRIAL_RESULTS if trial else RESULTS)
     shape = Shape(
         width=16 if trial else 128, layers=2 if trial else 4, context=64, positions="learned"
     )
-    options = {"batch": 12, "steps": 20 if trial else 8000}
+    options = {"batch": 12, "steps": 16 if trial else 8000}
     seeds = range(2 if trial else SEEDS)
     settings = [
-        LanguageModelSettings(**options, seed=seed, **row)  # type: ignore[arg-type]
-        for row in (ROWS[name] for name in arguments.rows)
+        LanguageModelSettings(**options, seed=seed, **ROWS[row])  # type: ignore[arg-type]
+        for row in rows
         for seed in seeds
     ]
     text = corpus("two-languages")
     torch.backends.cuda.matmul.allow_tf32 = True
-    evaluations: list[dict[str, Any]] = []
+    measured = read_rows(path)
+    machine = "CPU" if trial else torch.cuda.get_device_name()
+    started = time.perf_counter()
+    for row in rows:
+        measured[row] = {"machine": f"{machine}, torch {torch.__version__}", "evaluations": []}
 
     def evaluate(step: int, models: ManyModels) -> None:
         found = _evaluate(models, text.short(2000) if trial else text)
-        evaluations.append({"step": step, **found})
-        print(step, _summary(found, arguments.rows, len(seeds)), flush=True)
+        for number, row in enumerate(rows):
+            part = slice(number * len(seeds), (number + 1) * len(seeds))
+            figures = {name: values[part] for name, values in found.items()}
+            measured[row]["evaluations"].append({"step": step, **figures})
+            measured[row]["seconds"] = time.perf_counter() - started
+            print(_summary(row, step, figures), flush=True)
+        write_file(path, (json.dumps({"rows": measured}) + "\n").encode())
 
-    started = time.perf_counter()
     train_many(
         Architecture(text.vocabulary, shape),
         text,
         settings,
         device="cpu" if trial else "cuda",
         after_steps=evaluate,
-        report_every=options["steps"] // 2,
+        report_every=options["steps"] // EVALUATIONS,
     )
-    result = {
-        "rows": arguments.rows,
-        "seeds": len(seeds),
-        "seconds": time.perf_counter() - started,
-        "torch": torch.__version__,
-        "evaluations": evaluations,
-    }
-    if not trial:
-        write_file(arguments.output, (json.dumps(result) + "\n").encode())
+
+
+def read_rows(path: Path = RESULTS) -> dict[str, Any]:
+    """Return the measured rows by name; each evaluation has one figure for each seed."""
+    if not path.is_file():
+        return {}
+    rows: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return rows
 
 
 @torch.no_grad()
@@ -88,12 +103,11 @@ def _evaluate(models: ManyModels, text: Corpus) -> dict[str, list[float]]:
     """
     found: dict[str, list[float]] = {}
     for name in text.test:
-        validation, _ = _losses(models, text.validation[name])
+        validation, validation_hits = _losses(models, text.validation[name])
         test, hits = _losses(models, text.test[name])
         best = validation.argmin(0)
         losses = (validation + test).gather(0, best[None])[0]
         count = len(text.validation[name]) + len(text.test[name])
-        validation_hits = _losses(models, text.validation[name])[1]
         found[f"{name}_perplexity"] = (losses / count).exp().tolist()
         found[f"{name}_test_perplexity"] = (
             (test.gather(0, best[None])[0] / len(text.test[name])).exp().tolist()
@@ -134,18 +148,15 @@ def _aligned(embeddings: Tensor) -> Tensor:
     return (nearest == own).float().mean(1)
 
 
-def _summary(found: dict[str, list[float]], rows: list[str], seeds: int) -> str:
-    lines = []
-    for number, row in enumerate(rows):
-        part = slice(number * seeds, (number + 1) * seeds)
-        small, big = (sorted(found[f"{name}_perplexity"][part]) for name in ("small", "big"))
-        aligned = sorted(found["aligned"][part])
-        lines.append(
-            f"{row:42} small {small[0]:6.2f} {small[seeds // 2]:6.2f} {small[-1]:6.2f}   below 7: "
-            f"{sum(each < 7 for each in small)}   big {big[0]:.2f} {big[seeds // 2]:.2f} "
-            f"{big[-1]:.2f}   aligned {aligned[0]:.2f} {aligned[seeds // 2]:.2f}"
-        )
-    return "\n" + "\n".join(lines)
+def _summary(row: str, step: int, found: dict[str, list[float]]) -> str:
+    """Return one line: best, median and worst of each figure, in the order of their values."""
+    small, big, aligned = (
+        sorted(found[name]) for name in ("small_perplexity", "big_perplexity", "aligned")
+    )
+    return f"{step:5} {row:20} below 7: {sum(each < 7 for each in small):2}   " + "   ".join(
+        f"{name} {each[0]:.2f} {median(each):.2f} {each[-1]:.2f}"
+        for name, each in (("small", small), ("big", big), ("aligned", aligned))
+    )
 
 
 if __name__ == "__main__":

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping
-from statistics import mean
+from statistics import mean, median
+from typing import Any
 
 from benchmarks.lm.experiments import BIG_LIMIT
 from benchmarks.lm.rows import Result, results
 from benchmarks.lm.spread import MISSING, Seeds, named, spread, table, values
+from benchmarks.lm.two_language_seeds import ROWS, read_rows
 
 # Stop Jostling (LoResLM 2025), as its notebooks print them. Of the small language: accuracy, mean
 # reciprocal rank, perplexity at its best temperature; of the big one: accuracy, perplexity.
@@ -19,6 +21,7 @@ PUBLISHED = {
     "margin 1, separated embeddings": ("0.454", "", "6.90", "", ""),
     "norm 0.0625, separated embeddings": ("0.489", "0.630", "6.11", "0.524", "5.25"),
 }
+LEARNED = 7.0  # a perplexity of the small language that only runs with aligned letters reach
 PERPLEXITY = "perplexity_at_temperature"
 COLUMNS = (
     ("small", "accuracy", 3),
@@ -104,3 +107,25 @@ def _decay_verdict(found: Mapping[str, Seeds]) -> str:
         + "; ".join(changes)
         + f". The limit for the big language is a perplexity of {BIG_LIMIT}."
     )
+
+
+def twenty_seeds() -> str:
+    """Return a table with the best, median and worst seed of each row after the last step."""
+    found = read_rows()
+    head = ["validation and test text, 20 seeds", "small: below 7", "best, median, worst"]
+    head += ["big: best, median, worst", "aligned letters: best, median, worst"]
+    lines = [
+        [row, *(_seed_cells(found[row]["evaluations"][-1]) if row in found else [MISSING] * 4)]
+        for row in ROWS
+    ]
+    return table(head, lines)
+
+
+def _seed_cells(figures: Mapping[str, Any]) -> list[str]:
+    small, big = (sorted(figures[f"{name}_perplexity"]) for name in ("small", "big"))
+    aligned = sorted(figures["aligned"], reverse=True)
+    below = sum(each < LEARNED for each in small)
+    return [
+        f"{below} of {len(small)}",
+        *(f"{each[0]:.2f}, {median(each):.2f}, {each[-1]:.2f}" for each in (small, big, aligned)),
+    ]

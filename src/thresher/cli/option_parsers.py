@@ -80,7 +80,7 @@ def parse_rate_or_none(value: str) -> float | str:
 
 
 def parse_margin(value: str) -> Margin:
-    """Parse the margin of a loss, such as 4, 2:12, norm:0.0625 or top-p:0.9."""
+    """Parse the margin of a loss, such as 4, 2:12, norm:0.0625, top-p:0.9 or auto."""
     try:
         return Margin.parse(value)
     except InputError as error:

@@ -40,6 +40,13 @@ def test_a_parsed_margin_has_a_value_at_each_step(text, step, expected):
     assert margin.is_infinite is (expected == math.inf)
 
 
+def test_an_automatic_margin_has_no_value_before_it_is_chosen():
+    margin = Margin.parse("auto")
+    assert not margin.is_infinite
+    with pytest.raises(ValueError, match="choose one with `auto_margin`"):
+        margin.at(step=0, steps=1, vocabulary=2)
+
+
 def test_a_norm_margin_is_a_function_of_the_vectors():
     margin = Margin.parse("norm:0.5")
     rule = margin.at(step=0, steps=1, vocabulary=5)
@@ -49,7 +56,7 @@ def test_a_norm_margin_is_a_function_of_the_vectors():
     assert not margin.is_infinite
 
 
-@pytest.mark.parametrize("text", ["4", "4.0", "2:12", "norm:0.0625", "top-p:0.9", "inf"])
+@pytest.mark.parametrize("text", ["4", "4.0", "2:12", "norm:0.0625", "top-p:0.9", "inf", "auto"])
 def test_a_margin_keeps_its_text(text):
     assert str(Margin.parse(text)) == text
 

@@ -9,6 +9,7 @@ from thresher.lm.losses.rare_tokens import (
     gated_linear,
     gradient_gates,
     logit_adjustment,
+    rare_token_adjustment,
 )
 from thresher.lm.output_layers.gated import GatedSoftmax
 
@@ -40,6 +41,50 @@ def test_adjusted_training_removes_frequency_from_the_logits():
         functional.cross_entropy(logits, target).backward()
         optimiser.step()
     torch.testing.assert_close(z.softmax(0), torch.ones(3) / 3, atol=1e-3, rtol=0)
+
+
+# Adjustment with a budget
+
+
+def contexts(vocabulary=50):
+    """Return p(token | context) of equally likely contexts: (contexts, vocabulary)."""
+    ranks = torch.arange(1, vocabulary + 1, dtype=torch.float64)
+    return (2 * double(300, vocabulary) - 1.5 * ranks.log()).softmax(1)
+
+
+@pytest.mark.parametrize("budget", [0.001, 0.005, 0.05])
+def test_a_calibrated_model_loses_no_more_than_the_budget(budget):
+    p = contexts()
+    adjusted = (p.log() - rare_token_adjustment(p.mean(0), budget=budget)).log_softmax(1)
+    cost = (p * (p.log() - adjusted)).sum(1).mean().item()
+    assert 0.05 * budget < cost <= budget + 1e-7
+
+
+def test_without_contexts_the_budget_is_spent_exactly():
+    p = contexts().mean(0)
+    adjusted = (p.log() - rare_token_adjustment(p, budget=0.01)).log_softmax(0)
+    assert (p * (p.log() - adjusted)).sum().item() == pytest.approx(0.01, rel=1e-4)
+
+
+@pytest.mark.parametrize(("small", "large"), [(0, 0.001), (0.001, 0.01), (0.01, 100)])
+def test_a_larger_budget_favours_rare_tokens_more(small, large):
+    counts = torch.tensor([900, 90, 9, 1, 0])
+    less, more = (rare_token_adjustment(counts, budget=each) for each in (small, large))
+    assert (more <= less).all()
+    assert (more.diff() <= 0).all()  # the rarer, the lower in training
+    assert rare_token_adjustment(counts, budget=0).abs().max() < 1e-6
+
+
+def test_only_tokens_rarer_than_the_mean_are_adjusted():
+    adjustment = rare_token_adjustment(torch.tensor([900, 90, 9, 1]), budget=1e9)
+    expected = -torch.tensor([250 / 900, 250 / 90, 250 / 9, 250]).log().clamp(0, 3)
+    torch.testing.assert_close(adjustment, expected, atol=1e-5, rtol=0)
+    assert rare_token_adjustment(torch.ones(4), budget=0.1).eq(0).all()
+
+
+def test_a_negative_budget_is_an_error():
+    with pytest.raises(ValueError, match="`budget` must be at least 0, got -1"):
+        rare_token_adjustment(torch.ones(4), budget=-1)
 
 
 # Cosine regularisation

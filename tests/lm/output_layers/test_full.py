@@ -73,7 +73,27 @@ def test_torch_compile_needs_no_graph_break(rows):
     torch.testing.assert_close(compiled(hidden, target), layer.loss(hidden, target))
 
 
-@pytest.mark.parametrize("name", ["adjusted", "gated"])
-def test_layers_that_change_their_logits_cannot_be_fused(name):
+def test_a_layer_that_changes_its_logits_cannot_be_fused():
     with pytest.raises(ValueError, match="`fused` computes no logits"):
-        output_layer(name, 4, 6, fused=True)
+        output_layer("gated", 4, 6, fused=True)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("fused", [False, True])
+def test_an_adjustment_changes_the_loss_but_not_the_distribution(rows, fused, bias):
+    hidden, target = rows
+    layer = FullSoftmax(6, 9, margin=2.0, fused=fused, bias=bias).double()
+    before = layer.all_log_probs(hidden)
+    layer.adjustment = torch.randn(9, dtype=torch.float64)
+    logits = layer.logits(hidden) + layer.adjustment
+    expected = selfish_cross_entropy(logits.flatten(0, 1), target.flatten(), margin=2.0)
+    torch.testing.assert_close(layer.loss(hidden, target), expected, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(layer.all_log_probs(hidden), before)
+    assert "adjustment" not in layer.state_dict()
+
+
+def test_a_fused_adjustment_needs_logits_without_a_soft_cap(rows):
+    layer = FullSoftmax(6, 9, softcap=4.0, fused=True).double()
+    layer.adjustment = torch.zeros(9, dtype=torch.float64)
+    with pytest.raises(ValueError, match="only without `softcap`"):
+        layer.loss(*rows)

@@ -8,6 +8,8 @@ import torch
 from tests.lm.small_model import SETTINGS, SHAPE, fit, make_text
 
 from thresher.errors import InputError
+from thresher.lm.losses.margin import Margin
+from thresher.lm.losses.margin_choice import auto_margin
 from thresher.lm.reports.evaluation import best_temperature
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import CHECKPOINT, LOG, DivergedError
@@ -39,6 +41,18 @@ def test_tokenizers_are_learned_from_the_training_part_except_for_characters():
     words = fit(late, tokenizer="words").tokenizer.names
     assert "cat" in words
     assert "zebra" not in words
+
+
+def test_an_automatic_margin_is_saved_as_the_numbers_that_were_chosen(trained):
+    found = fit(settings=dataclasses.replace(SETTINGS, margin="auto", rare_token_budget=None))
+    tokens = SETTINGS.steps * SETTINGS.batch * SHAPE.context
+    margin, budget = auto_margin(trained.counts, training_tokens=tokens)
+    assert found.settings.margin == Margin.parse(margin)
+    assert found.settings.rare_token_budget == budget > 0
+    explicit = dataclasses.replace(SETTINGS, margin=margin, rare_token_budget=budget)
+    assert fit(settings=explicit).test.loss == found.test.loss != trained.test.loss
+    without = dataclasses.replace(SETTINGS, margin="auto", rare_token_budget=0.0)
+    assert fit(settings=without).settings.rare_token_budget == 0
 
 
 def test_a_precision_that_the_device_does_not_support_is_an_error_before_training(monkeypatch):

@@ -15,11 +15,12 @@ from tests.lm.training.artificial_language import (
 )
 
 from thresher.errors import InputError, TrainingError
+from thresher.lm.losses.rare_tokens import rare_token_adjustment
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.reports.evaluation import evaluate
 from thresher.lm.training.batches import WeightedPart
 from thresher.lm.training.loop import train
-from thresher.lm.training.state import TrainingData, task_for
+from thresher.lm.training.state import TrainingData, TrainingState, task_for
 
 
 @pytest.mark.parametrize("margin", ["inf", "2", "4"])
@@ -201,8 +202,24 @@ def test_steps_are_computed_in_the_precision_of_the_settings(precision, monkeypa
 
 
 def test_a_margin_for_a_layer_that_does_not_support_it_is_an_error():
-    with pytest.raises(InputError, match="'tree' supports neither `margin` nor `label_smoothing`"):
+    with pytest.raises(InputError, match="'tree' does not support `margin`, `label_smoothing`"):
         start(changed(margin="2"), output="tree", tied=False)
+
+
+def test_a_budget_makes_rare_tokens_likelier():
+    """Independent tokens: the model learns the smoothed frequencies that the adjustment implies."""
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.multinomial(2.0 ** -torch.arange(5), 4000, replacement=True, generator=generator)
+    counts = torch.bincount(ids, minlength=VOCABULARY).clamp(min=1)
+    settings = changed(steps=300, batch=16, learning_rate=5e-3, rare_token_budget=0.1)
+    state = TrainingState.new(start().model.architecture, settings, counts)
+    model = train(state, TrainingData(ids, ids[:500], counts), settings)
+    with torch.no_grad():
+        p = model.output.all_log_probs(model(ids[:800].view(-1, 8))).mean((0, 1)).softmax(0)
+    adjustment = rare_token_adjustment(counts, budget=0.1)
+    expected = (counts.log() - adjustment).softmax(0)
+    torch.testing.assert_close(p[:5], expected[:5], rtol=0.2, atol=0)
+    assert p[4] > 1.2 * counts[4] / counts.sum()
 
 
 def test_cosine_regularisation_spreads_embeddings():

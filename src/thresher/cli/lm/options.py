@@ -121,7 +121,8 @@ class LanguageModelTrainingOptions(OptionGroup):
         Margin | None,
         _training_option(
             "Ignore tokens whose logit is more than M below the target's. M is a number (4), a "
-            "schedule (2:12), norm:0.0625 or top-p:0.9; by default inf, plain cross-entropy.",
+            "schedule (2:12), norm:0.0625, top-p:0.9, or auto, which also chooses "
+            "--rare-token-budget; by default inf, plain cross-entropy.",
             parser=parse_margin,
             metavar="M",
         ),
@@ -148,6 +149,15 @@ class LanguageModelTrainingOptions(OptionGroup):
     weight_decay: Annotated[
         float | None,
         _training_option("Weight decay of matrices; by default 0.1.", metavar="RATE", min=0),
+    ] = None
+    rare_token_budget: Annotated[
+        float | None,
+        _training_option(
+            "Make rare tokens likelier, at the cost of a loss over all tokens that is higher by up "
+            "to this number of nats (0.005); by default 0.",
+            metavar="NATS",
+            min=0,
+        ),
     ] = None
     label_smoothing: Annotated[
         float | None,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from thresher.lm.losses.hugging_face import trainer_loss
     from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
     from thresher.lm.losses.margin import Margin
+    from thresher.lm.losses.margin_choice import AutoMargin, auto_margin
     from thresher.lm.losses.selfish import SelfishCrossEntropy, selfish_cross_entropy
     from thresher.lm.losses.statistics import (
         SelfishStatistics,
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AutoMargin",
     "Margin",
     "SelfishCrossEntropy",
     "SelfishStatistics",
+    "auto_margin",
     "linear_selfish_cross_entropy",
     "linear_selfish_statistics",
     "selfish_cross_entropy",
@@ -29,6 +32,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_exports(
     __name__,
     {
+        "thresher.lm.losses.margin_choice": ["AutoMargin", "auto_margin"],
         "thresher.lm.losses.hugging_face": ["trainer_loss"],
         "thresher.lm.losses.linear_selfish": ["linear_selfish_cross_entropy"],
         "thresher.lm.losses.margin": ["Margin"],

@@ -6,14 +6,17 @@ from typing import Any
 from torch import Tensor
 from torch.nn import functional
 
+from thresher.lm.losses.margin_choice import AutoMargin
+from thresher.lm.losses.rare_tokens import rare_token_adjustment
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
 TrainerLoss = Callable[..., Tensor]
 
 
 def trainer_loss(
-    margin: float,
+    margin: float | AutoMargin,
     *,
+    token_counts: Tensor | None = None,
     shift: bool = True,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
@@ -27,20 +30,31 @@ def trainer_loss(
     and the sum of losses divided by `num_items_in_batch` where the Trainer gives this number (it
     counts the items of all accumulated batches), otherwise the mean.
 
+    margin: a number, or what `auto_margin` returns, which also needs `token_counts`
+    token_counts: (vocabulary,), how often each token occurs in the training text
     shift: True for a causal model, whose logits at position t predict the label at t + 1; False
     for a masked language model
     outputs: a mapping with "logits", or a tuple that begins with them: (batch, length, vocabulary)
     labels: (batch, length)
     """
+    adjustment = None
+    if isinstance(margin, AutoMargin):
+        if token_counts is None:
+            raise ValueError("a margin chosen by `auto_margin` needs `token_counts`")
+        adjustment = rare_token_adjustment(token_counts, budget=margin.rare_token_budget)
+        margin = margin.margin
 
     def loss(
         outputs: Any, labels: Tensor, num_items_in_batch: Tensor | int | None = None
     ) -> Tensor:
         logits: Tensor = outputs["logits"] if isinstance(outputs, Mapping) else outputs[0]
+        logits = logits.float()
+        if adjustment is not None:
+            logits = logits + adjustment.to(logits.device)
         if shift:
             labels = functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
         reduced = selfish_cross_entropy(
-            logits.float().flatten(0, -2),
+            logits.flatten(0, -2),
             labels.flatten().to(logits.device),
             margin=margin,
             ignore_index=ignore_index,

@@ -7,6 +7,7 @@ run writes its margin as one of
     2:12         from 2 to 12, in a straight line over the training steps (`scheduled_margin`)
     norm:0.0625  a margin for each position, from the norms of its vectors (`norm_scaled_margin`)
     top-p:0.9    keeps the most likely tokens of total probability 0.9 (`top_p_margin`)
+    auto         a number that depends on token counts and training length (`auto_margin`)
 
 Importing this module does not import torch, so that the command line can check a margin quickly.
 """
@@ -34,6 +35,7 @@ class MarginKind(StrEnum):
     SCHEDULED = "scheduled"
     NORM = "norm"
     TOP_P = "top-p"
+    AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Margin:
         text = margin if isinstance(margin, str) else repr(margin).removesuffix(".0")
         prefix, colon, rest = text.partition(":")
         try:
+            if text == MarginKind.AUTO:
+                return cls(MarginKind.AUTO, (), text)
             if not colon:
                 parsed = cls(MarginKind.FIXED, (float(text),), text)
             elif prefix in (MarginKind.NORM, MarginKind.TOP_P):
@@ -66,14 +70,15 @@ class Margin:
         except ValueError as error:
             raise InputError(
                 "`margin` must be a number of at least 0 (inf for plain cross-entropy), 2:12 to go "
-                f"from 2 to 12 during training, norm:0.0625 or top-p:0.9, got {text!r}"
+                f"from 2 to 12 during training, norm:0.0625, top-p:0.9 or auto, got {text!r}"
             ) from error
         return parsed
 
     @property
     def is_infinite(self) -> bool:
         """Whether every token survives, as in plain cross-entropy."""
-        return self.at(step=0, steps=1, vocabulary=2) == math.inf
+        is_auto = self.kind == MarginKind.AUTO
+        return not is_auto and self.at(step=0, steps=1, vocabulary=2) == math.inf
 
     def at(self, *, step: int, steps: int, vocabulary: int) -> float | MarginRule:
         """Return the margin at a training step: a number, or a function of the vectors.
@@ -90,6 +95,8 @@ class Margin:
                 return partial(norm_scaled_margin, alpha=_at_least_zero(self.numbers[0]))
             case MarginKind.FIXED:
                 return _at_least_zero(self.numbers[0])
+            case MarginKind.AUTO:
+                raise ValueError("a margin of auto has no value; choose one with `auto_margin`")
 
     def __str__(self) -> str:
         return self.text

@@ -1,4 +1,4 @@
-"""Published methods that help rare tokens: cosine regularisation, logit adjustment, gating."""
+"""Methods that help rare tokens: logit adjustments, cosine regularisation, gating."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +9,9 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from thresher.lm.tokens.counts import unigram_distribution
+
+MAX_RARENESS = 3.0  # tokens rarer than this are seen too seldom for calibrated probabilities
+_BISECTIONS = 50
 
 
 def logit_adjustment(frequencies: Tensor, *, tau: float = 1.0) -> Tensor:
@@ -21,6 +24,37 @@ def logit_adjustment(frequencies: Tensor, *, tau: float = 1.0) -> Tensor:
     frequencies: (vocabulary,), counts or relative frequencies   returns: (vocabulary,), float32
     """
     return (tau * unigram_distribution(frequencies, len(frequencies)).log()).float()
+
+
+def rare_token_adjustment(frequencies: Tensor, *, budget: float) -> Tensor:
+    """Return −τ·x(w), to be added to the logits in training only; x(w) says how rare a token is.
+
+    x(w) = log(mean frequency / frequency of w), between 0 and `MAX_RARENESS`. Tokens that are more
+    frequent than the mean are not adjusted, so only rare ones gain. Without the adjustment, the
+    model predicts a rare token e^{τ·x(w)} times as likely as it is in the text, before all
+    probabilities are normalised.
+
+    τ is the largest number up to 1 that raises the loss over the text by at most `budget` nats. A
+    calibrated model loses the mean over contexts of log Σ_w p(w | context)·e^{τ·x(w)}, less the
+    mean of τ·x(w). Because the logarithm is concave, this is at most log Σ_w p(w)·e^{τ·x(w)} less
+    the mean of τ·x(w), which grows with τ.
+
+    frequencies: (vocabulary,), counts or relative frequencies   returns: (vocabulary,), float32
+    """
+    if not budget >= 0:
+        raise ValueError(f"`budget` must be at least 0, got {budget}")
+    p = unigram_distribution(frequencies, len(frequencies))
+    rareness = -(p * len(p)).log().clamp(min=-MAX_RARENESS, max=0)
+
+    def cost(tau: float) -> float:
+        most = (p * (tau * rareness).exp()).sum().log() - tau * (p * rareness).sum()
+        return most.item()
+
+    low, high = 0.0, 1.0
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if cost(middle) <= budget else (low, middle)
+    return (-low * rareness).float()
 
 
 def cosine_regularisation(weight: Tensor) -> Tensor:

@@ -31,7 +31,11 @@ class FullSoftmax(OutputModule):
     margin: a number, or a function of (hidden, weight, target) such as `norm_scaled_margin`; may be
     set to a new value at every step
     fused: compute the loss without holding the logits of a whole batch: less memory, but slower
+
+    adjustment: None, or (vocabulary,), added to the logits in the training loss only; not saved
     """
+
+    adjustment: Tensor | None
 
     def __init__(
         self,
@@ -58,6 +62,7 @@ class FullSoftmax(OutputModule):
         self.label_smoothing = label_smoothing
         self.softcap = softcap
         self.fused = fused
+        self.register_buffer("adjustment", None, persistent=False)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return unnormalised log-probabilities, soft-capped: (…, vocabulary)."""
@@ -79,13 +84,20 @@ class FullSoftmax(OutputModule):
         return selfish_cross_entropy(self._training_logits(hidden, target), target, **options)
 
     def _fused_loss(self, hidden: Tensor, target: Tensor, **options: Any) -> Tensor:
+        if self.adjustment is None:
+            bias: Tensor | None = self.bias
+        elif self.softcap is None:
+            bias = self.adjustment if self.bias is None else self.bias + self.adjustment
+        else:
+            raise ValueError("`fused` supports a logit adjustment only without `softcap`")
         return linear_selfish_cross_entropy(
-            hidden, self.weight, target, bias=self.bias, softcap=self.softcap, **options
+            hidden, self.weight, target, bias=bias, softcap=self.softcap, **options
         )
 
     def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:
         """Return the logits for training, which a subclass may change: (rows, vocabulary)."""
-        return self.logits(hidden)
+        logits = self.logits(hidden)
+        return logits if self.adjustment is None else logits + self.adjustment
 
     def _log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
         return -functional.cross_entropy(self.logits(hidden), target, reduction="none")
@@ -101,8 +113,6 @@ class AdjustedSoftmax(FullSoftmax):
     than in the text: its perplexity on the text is higher, its accuracy on rare tokens better.
     """
 
-    adjustment: Tensor
-
     def __init__(
         self,
         width: int,
@@ -115,6 +125,3 @@ class AdjustedSoftmax(FullSoftmax):
         super().__init__(width, vocabulary, **options)
         frequencies = checked_frequencies(frequencies, vocabulary)
         self.register_buffer("adjustment", logit_adjustment(frequencies, tau=tau))
-
-    def _training_logits(self, hidden: Tensor, target: Tensor) -> Tensor:
-        return self.logits(hidden) + self.adjustment

@@ -76,6 +76,7 @@ def fit_language_model(
     )
     data, test_ids = _encode_splits(learned_tokenizer, splits, work_dir)
     architecture = Architecture(learned_tokenizer.vocabulary, shape or Shape(), output, tied)
+    settings = settings.with_chosen_margin(data.counts, context=architecture.shape.context)
     state = TrainingState.new(architecture, settings, data.counts, device=device)
 
     def finish() -> TrainedLanguageModel:

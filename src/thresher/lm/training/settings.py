@@ -1,10 +1,13 @@
 """The settings of a training run."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from torch import Tensor
+
 from thresher.lm.choices import Precision
-from thresher.lm.losses.margin import INFINITE_MARGIN, Margin
+from thresher.lm.losses.margin import INFINITE_MARGIN, Margin, MarginKind
+from thresher.lm.losses.margin_choice import auto_margin
 from thresher.validation import require_choice, require_fields, require_number
 
 
@@ -19,7 +22,10 @@ class LanguageModelSettings:
     final_share: the learning rate at the end as a fraction of its maximum
     decay_embeddings: whether weight decay applies to the embeddings of tokens, too
     clip: the maximum norm of all gradients together
-    margin: a `Margin`, or a text or number for `Margin.parse`
+    margin: a `Margin`, or a text or number for `Margin.parse`; "auto" is replaced when the token
+        counts are known (`with_chosen_margin`)
+    rare_token_budget: how much the loss over all tokens may rise in favour of rare ones, in nats
+        (`rare_token_adjustment`); None is 0, or with the margin "auto" what it chooses
     cosine: the weight of the cosine regularisation of the embeddings
     match_rare_tokens: whether tokens of rarely seen text start at, and follow, the embeddings of
         frequent tokens with the same neighbours (see `token_matching`)
@@ -39,6 +45,7 @@ class LanguageModelSettings:
     decay_embeddings: bool = True
     clip: float = 1.0
     margin: Margin = INFINITE_MARGIN
+    rare_token_budget: float | None = None
     label_smoothing: float = 0.0
     cosine: float = 0.0
     match_rare_tokens: bool = False
@@ -53,11 +60,32 @@ class LanguageModelSettings:
         counts = ("steps", "batch", "evaluate_every", "validation_tokens")
         require_fields(self, counts, at_least=1)
         require_fields(self, ("warm_up", "weight_decay", "cosine", "seed"), at_least=0)
+        require_fields(self, ("rare_token_budget",), at_least=0)
         require_fields(self, ("learning_rate", "clip"), above=0)
         require_number("final_share", self.final_share, at_least=0, at_most=1)
         require_number("label_smoothing", self.label_smoothing, at_least=0, below=1)
         require_choice("precision", self.precision, Precision)
         object.__setattr__(self, "margin", Margin.parse(self.margin))
+        if self.rare_token_budget is None and self.margin.kind != MarginKind.AUTO:
+            object.__setattr__(self, "rare_token_budget", 0.0)
+
+    @property
+    def has_plain_loss(self) -> bool:
+        """Whether the loss is cross-entropy without margin, label smoothing and adjustment."""
+        changed = self.label_smoothing or self.rare_token_budget
+        return self.margin.is_infinite and not changed
+
+    def with_chosen_margin(self, counts: Tensor, *, context: int) -> "LanguageModelSettings":
+        """Return the settings with numbers in place of "auto", see `auto_margin`.
+
+        counts: (vocabulary,), of the training text   context: tokens per window
+        """
+        if self.margin.kind != MarginKind.AUTO:
+            return self
+        chosen = auto_margin(counts, training_tokens=self.steps * self.batch * context)
+        given = self.rare_token_budget
+        budget = chosen.rare_token_budget if given is None else given
+        return replace(self, margin=Margin.parse(chosen.margin), rare_token_budget=budget)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as saved in config.json, with the margin as its text."""

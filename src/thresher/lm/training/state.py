@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from thresher.errors import InputError
+from thresher.lm.losses.rare_tokens import rare_token_adjustment
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.reports.gradient_roles import RoleGradients, can_measure_roles
@@ -82,10 +83,13 @@ class TrainingState:
         model = seeded_model(architecture, seed=settings.seed, frequencies=counts).to(device)
         if isinstance(model.output, FullSoftmax):
             model.output.label_smoothing = settings.label_smoothing
-        elif not settings.margin.is_infinite or settings.label_smoothing:
+            if settings.rare_token_budget:
+                adjustment = rare_token_adjustment(counts, budget=settings.rare_token_budget)
+                model.output.adjustment = adjustment.to(device)
+        elif not settings.has_plain_loss:
             raise InputError(
-                f"the output layer {architecture.output!r} supports neither `margin` nor "
-                "`label_smoothing`"
+                f"the output layer {architecture.output!r} does not support `margin`, "
+                "`label_smoothing` or `rare_token_budget`"
             )
         measure_roles = settings.roles and not settings.cosine and can_measure_roles(model)
         roles = (
