@@ -1,7 +1,5 @@
 """The text is edited in place: the marks follow it, and nothing outdated is shown."""
 
-import pytest
-
 TEXT = "Nobody knew why Marie Curie had left Paris."
 OUTDATED = "#entities-panel[aria-busy=true]"
 
@@ -16,27 +14,27 @@ def layers(page) -> dict:
     }""")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Oslo",
-        "Oslo\n",
-        "Oslo\n\n\n",
-        "\n\nOslo",
-        "x" * 3000,
-        "a\tb  c " * 400,
-        "Oslo is far.\n" * 300,
-        "one long line " * 900,
-        "مرحبا بكم\nOslo\n" * 5,
-    ],
-    ids=lambda text: repr(text[:12]),
-)
-def test_the_layer_with_the_marks_lies_exactly_behind_the_text(visit, text):
-    visit.page.fill("#text", text)
-    found = layers(visit.page)
-    assert found["text"] == found["value"] == text
-    assert len(set(found["heights"])) == 1
+AWKWARD = [
+    "",
+    "Oslo",
+    "Oslo\n",
+    "Oslo\n\n\n",
+    "\n\nOslo",
+    "x" * 3000,
+    "a\tb  c " * 400,
+    "Oslo is far.\n" * 300,
+    "one long line " * 900,
+    "مرحبا بكم\nOslo\n" * 5,
+]
+
+
+def test_the_layer_with_the_marks_lies_exactly_behind_the_text(visit):
+    visit.page.route("**/find/stream", lambda route: None)
+    for text in AWKWARD:
+        visit.page.fill("#text", text)
+        found = layers(visit.page)
+        assert found["text"] == found["value"] == text
+        assert len(set(found["heights"])) == 1, text[:20]
 
 
 def test_marks_follow_edits_at_once(visit):
@@ -64,7 +62,7 @@ def test_random_edits_leave_layer_and_text_the_same(visit):
         let seed = 7;
         const random = (n) => { seed = (seed * 48271) % 2147483647; return seed % n; };
         let different = 0;
-        for (let edit = 0; edit < 150; edit += 1) {
+        for (let edit = 0; edit < 60; edit += 1) {
             const start = random(field.value.length + 1);
             const end = Math.min(field.value.length, start + random(edit % 10 ? 40 : 3000));
             field.setRangeText(pieces[random(pieces.length)], start, end);

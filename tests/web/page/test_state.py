@@ -104,7 +104,7 @@ def test_csv_quotes_cells_and_disarms_formulas(visit):
     names = ["=1+2", 'a "b", c', "-x", "plain"]
     table = visit.page.evaluate(
         """async (names) => {
-            const { toCsv } = await import("./tables.js");
+            const { toCsv } = await import("./exports.js");
             return toCsv(names.map((name) => ({ name, kind: null, mentions: [1], score: 0.5 })));
         }""",
         names,

@@ -63,8 +63,9 @@ export class EntityList {
     Object.assign(this, { colours, selected });
     const focused = document.activeElement?.closest("#entities button")?.dataset.name;
     this.#entities = entities;
-    this.#container.replaceChildren(...entities.slice(0, this.#rows).map((each) => this.#row(each)));
-    const hidden = entities.length - this.#container.children.length;
+    const rows = entities.slice(0, this.#rows).map((entity) => this.#row(entity));
+    this.#container.replaceChildren(...rows);
+    const hidden = entities.length - rows.length;
     byId("more-entities").hidden = hidden === 0;
     byId("more-entities").textContent = `Show ${hidden.toLocaleString("en")} more`;
     const buttons = [...this.#container.querySelectorAll("button")];
@@ -104,19 +105,21 @@ export class EntityList {
 }
 
 /** Show the details of a mention of an entity; without one, hide them. */
-export function drawDetails({ entity, span, colour, onSelect, onClose }) {
+export function drawDetails({ entity, span, onSelect, onClose }) {
   const panel = byId("details");
   panel.hidden = !span;
   if (!span) return;
   const { mentions } = entity;
   const number = mentions.indexOf(span);
-  const kind = span.kind ? `${span.kind} ${span.kind_score?.toFixed(2) ?? ""} · ` : "";
+  const kind = span.kind ? [`${span.kind} ${span.kind_score?.toFixed(2) ?? ""}`] : [];
+  const score = `score ${span.score.toFixed(2)}`;
+  const facts = [...kind, score, `characters ${span.start}–${span.end}`].join(" · ");
   const go = (step) => () => onSelect(mentions.at((number + step) % mentions.length));
-  panel.style.setProperty("--highlight", colour ?? "");
+  panel.style.setProperty("--highlight", span.colour ?? "");
   panel.replaceChildren(
     element("h3", { dir: "auto" }, span.text),
     button("✕", { class: "close", "aria-label": "Close" }, onClose),
-    element("p", {}, `${kind}score ${span.score.toFixed(2)} · characters ${span.start}–${span.end}`),
+    element("p", {}, facts),
   );
   if (mentions.length > 1) {
     panel.append(element("div", { class: "mentions" },

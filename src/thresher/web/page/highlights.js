@@ -35,8 +35,9 @@ export class Highlights {
     const blocks = splitIntoBlocks(text.slice(start, end), after === 0).map(makeBlock);
     const removed = this.#blocks.splice(before, this.#blocks.length - before - after, ...blocks);
     // Shaded by `setMarks` at once and not when the observer sees them, which would flicker.
-    const wereVisible = removed.some(({ pieces }) => pieces.some((piece) => this.#visible.has(piece)));
-    if (wereVisible) for (const { pieces } of blocks.slice(0, AT_ONCE)) this.#visible.add(pieces[0]);
+    if (removed.some(({ pieces }) => pieces.some((piece) => this.#visible.has(piece)))) {
+      for (const { pieces } of blocks.slice(0, AT_ONCE)) this.#visible.add(pieces[0]);
+    }
     const next = removed[0]?.node ?? this.#blocks[before + blocks.length]?.node ?? null;
     for (const { node } of blocks) this.#container.insertBefore(node, next);
     for (const block of removed) this.#remove(block);
@@ -102,7 +103,9 @@ export class Highlights {
     for (const mark of [...marks, ...rest].sort((one, other) => one.start - other.start)) {
       const from = Math.max(mark.start - start, 0);
       const to = Math.min(mark.end - start, text.length);
-      nodes.push(text.slice(done, from), markElement(mark, text.slice(from, to), mark === selected));
+      const node = markElement(mark, text.slice(from, to));
+      node.classList.toggle("selected", mark === selected);
+      nodes.push(text.slice(done, from), node);
       done = to;
     }
     piece.node.replaceChildren(...nodes, text.slice(done) || (nodes.length ? "" : "\u200b"));
@@ -133,7 +136,7 @@ function unchangedBlocks(blocks, text) {
   return [before, after];
 }
 
-/** Split a text after line ends; only the last block has none, and is empty if need be. */
+/** Split a text after line ends. The last block of the whole text has none; it may be empty. */
 function splitIntoBlocks(text, isEnd) {
   const blocks = [];
   let start = 0;
@@ -143,8 +146,8 @@ function splitIntoBlocks(text, isEnd) {
     blocks.push(text.slice(start, end));
     start = end;
   }
-  if (isEnd && !blocks.at(-1)?.endsWith("\n") && blocks.length) return blocks;
-  return isEnd ? [...blocks, ""] : blocks;
+  const isOpen = blocks.length > 0 && !blocks.at(-1).endsWith("\n");
+  return isEnd && !isOpen ? [...blocks, ""] : blocks;
 }
 
 function makeBlock(text) {
@@ -165,9 +168,8 @@ function makeBlock(text) {
   return { text, node, pieces };
 }
 
-function markElement({ score, colour, isWord }, text, isSelected) {
+function markElement({ score, colour, isWord }, text) {
   const node = element("mark", { class: isWord ? "word" : "entity" }, text);
-  node.classList.toggle("selected", isSelected);
   node.style.setProperty("--score", score);
   if (colour) node.style.setProperty("--highlight", colour);
   return node;

@@ -19,8 +19,8 @@ export function coloursOf(kinds) {
   const order = [7, 8, 0, 1, 2, 3, 4, 5, 6, 9].filter((number) => !taken.includes(number));
   let next = 0;
   return new Map(kinds.map((kind) => {
-    const number = common.includes(kind) ? COMMON_KINDS.indexOf(kind) : order[next++ % order.length];
-    return [kind, COLOURS[number]];
+    const isCommon = common.includes(kind);
+    return [kind, COLOURS[isCommon ? COMMON_KINDS.indexOf(kind) : order[next++ % order.length]]];
   }));
 }
 
@@ -63,7 +63,9 @@ export function parseKinds(lines) {
       kinds.set(kind, names);
     }
   });
-  if (kinds.size > MAX_KINDS) return { kinds: null, problem: `At most ${MAX_KINDS} kinds are possible.` };
+  if (kinds.size > MAX_KINDS) {
+    return { kinds: null, problem: `At most ${MAX_KINDS} kinds are possible.` };
+  }
   return { kinds: kinds.size ? Object.fromEntries(kinds) : null, problem };
 }
 

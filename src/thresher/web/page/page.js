@@ -2,37 +2,36 @@
 
 import { readState, writeState } from "./address.js";
 import { editedPart, movedSpans, replaceText } from "./edits.js";
-import { byId, element } from "./elements.js";
+import { byId } from "./elements.js";
 import { EntityList, drawDetails, groupMentions } from "./entity_list.js";
+import { connectExports } from "./exports.js";
+import { connectFiles } from "./files.js";
 import { Finding } from "./finding.js";
 import { Highlights } from "./highlights.js";
 import { coloursOf, drawKinds, parseKinds } from "./kinds.js";
-import { hasToken, post, send, setToken } from "./requests.js";
-import { copyText, saveFile, toCsv } from "./tables.js";
+import { ModelMenus } from "./model_menus.js";
+import { hasToken, send, setToken } from "./requests.js";
 import { drawThreshold } from "./threshold.js";
 
 const TYPING_PAUSE = 300; // milliseconds without input before a request is sent
 const ADDRESS_PAUSE = 300; // browsers limit how often the address may change
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/; // scripts such as Arabic
 
-const [text, model, selector, status, names, allWords] = [
-  "text", "model", "selector", "status", "example-names", "all-words",
-].map(byId);
+const [text, status, names, allWords] = ["text", "status", "example-names", "all-words"].map(byId);
 
 // spans, words: of the latest answer, moved along with edits
 // isCurrent: whether they are those of the text and the settings as they are now
 // kinds: of the latest answer; hidden: kinds that are not shown, null for entities without one
 const state = {
   text: "", spans: [], words: [], kinds: [], isCurrent: false, selected: null,
-  models: [], maxBytes: Infinity, threshold: 0.5, hidden: new Set(),
+  maxBytes: Infinity, threshold: 0.5, hidden: new Set(),
 };
 const highlights = new Highlights(byId("highlights"), byId("pane"));
 const list = new EntityList((span) => select(span, { scroll: true }));
 const finding = new Finding({ onFound: show, onProblem, onCancelled });
+const menus = new ModelMenus(() => { state.threshold = menus.threshold; findAgain(); });
 
 // ---- requests ----
-
-const selectedModel = () => ({ model: model.value, selector: Number(selector.value) });
 
 /** Return the example names as a part of a request; nothing if there are none. */
 function requestedKinds() {
@@ -41,20 +40,26 @@ function requestedKinds() {
   return kinds && { kinds };
 }
 
+const request = () => ({ text: text.value, ...menus.chosen, ...requestedKinds() });
+
+/** Return a request for what is shown: with the threshold and the kinds. */
+function requestForShown() {
+  const only = [...state.kinds, null].filter((kind) => !state.hidden.has(kind));
+  return { ...request(), ...(state.hidden.size && { only }), threshold: state.threshold };
+}
+
 /** Mark the shown result as outdated and request a new one after a pause in milliseconds. */
 function findAgain(pause = 0) {
   invalidate();
   draw();
   saveState();
-  if (!state.models.length) return; // `start` calls this again when the models are known
-  if (!text.value.trim()) {
+  if (!menus.models.length) return; // `start` calls this again when the models are known
+  if (text.value.trim()) {
+    const options = { threshold: 0, words: true, offsets: "utf-16" };
+    finding.start(() => ({ ...request(), ...options }), pause);
+  } else {
     show({ results: [{ spans: [], sentences: [] }] });
-    return;
   }
-  finding.start(() => ({
-    text: text.value, ...selectedModel(), ...requestedKinds(), threshold: 0, words: true,
-    offsets: "utf-16",
-  }), pause);
 }
 
 /** Cancel the request and hide everything that was counted in an earlier text. */
@@ -94,19 +99,6 @@ function showProblem(message) {
   byId("problem").hidden = !message;
 }
 
-async function download(format) {
-  const only = [...state.kinds, null].filter((kind) => !state.hidden.has(kind));
-  const body = { text: text.value, ...selectedModel(), ...requestedKinds(),
-                 ...(state.hidden.size && { only }), threshold: state.threshold, format };
-  try {
-    const response = await post("download", body);
-    const name = /filename="(.+)"/.exec(response.headers.get("Content-Disposition"))[1];
-    saveFile(await response.blob(), name);
-  } catch (error) {
-    showProblem(`The download failed: ${error.message}`);
-  }
-}
-
 // ---- display ----
 
 const isAboveThreshold = (span) => span.score >= state.threshold;
@@ -119,43 +111,41 @@ function draw() {
   const shown = spans.filter(isShown);
   const entities = groupMentions(shown);
   if (!isCurrent || !shown.includes(state.selected)) state.selected = null;
+  const { selected } = state;
   byId("entities-panel").setAttribute("aria-busy", !isCurrent);
   byId("empty").hidden = Boolean(text.value);
-  highlights.setMarks({
-    entities: shown, words: allWords.checked ? state.words : [], selected: state.selected,
-  });
-  drawThreshold({ spans, value: threshold, usual: defaultThreshold(), count: isCurrent ? shown.length : null });
-  drawKinds(byId("kinds"), { kinds, spans: spans.filter(isAboveThreshold), hidden, onToggle: toggleKind });
-  list.draw(entities, { colours: coloursOf(kinds), selected: state.selected });
+  highlights.setMarks({ entities: shown, words: allWords.checked ? state.words : [], selected });
+  const count = isCurrent ? shown.length : null;
+  drawThreshold({ spans, value: threshold, usual: menus.threshold, count });
+  const above = spans.filter(isAboveThreshold);
+  drawKinds(byId("kinds"), { kinds, spans: above, hidden, onToggle: toggleKind });
+  list.draw(entities, { colours: coloursOf(kinds), selected });
   drawDetails({
-    span: state.selected, colour: state.selected?.colour, onSelect: (span) => select(span, { scroll: true }),
-    entity: entities.find(({ mentions }) => mentions.includes(state.selected)),
+    span: selected,
+    entity: entities.find(({ mentions }) => mentions.includes(selected)),
+    onSelect: (span) => select(span, { scroll: true }),
     onClose: () => { select(null); text.focus({ preventScroll: true }); },
   });
-  const canExport = isCurrent && entities.length > 0;
-  for (const node of byId("exports").querySelectorAll("button")) node.disabled = !canExport;
+  for (const node of byId("exports").querySelectorAll("button")) {
+    node.disabled = !isCurrent || !entities.length;
+  }
+  drawStatus(entities.length, shown.length);
+}
+
+/** Show the numbers of entities and mentions, or why there are none. */
+function drawStatus(entities, mentions) {
   const hasText = Boolean(text.value.trim());
-  byId("no-entities").textContent = entities.length || (hasText && !isCurrent) ? ""
-    : hasText ? "No entity has a score above the threshold." : "Entities appear here.";
-  if (isCurrent) status.textContent = hasText ? summary(entities.length, shown.length) : "";
+  const reason = hasText ? "No entity has a score above the threshold." : "Entities appear here.";
+  byId("no-entities").textContent = entities || (hasText && !state.isCurrent) ? "" : reason;
+  if (!state.isCurrent) return;
+  const number = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  const counts = [number(entities, "entity", "entities"), number(mentions, "mention", "mentions")];
+  status.textContent = hasText ? counts.join(", ") : "";
 }
 
 function drawText() {
   byId("layers").classList.toggle("right-to-left", RIGHT_TO_LEFT.test(text.value));
   highlights.setText(text.value);
-}
-
-function summary(entities, mentions) {
-  const number = (count, name) => `${count.toLocaleString("en")} ${name}`;
-  return entities === 1
-    ? `1 entity, ${number(mentions, mentions === 1 ? "mention" : "mentions")}`
-    : `${number(entities, "entities")}, ${number(mentions, "mentions")}`;
-}
-
-function toggleKind(kind) {
-  if (!state.hidden.delete(kind)) state.hidden.add(kind);
-  draw();
-  saveState();
 }
 
 /** Show the details of a mention; null hides them. */
@@ -168,36 +158,20 @@ function select(span, { scroll = false } = {}) {
 
 // ---- input ----
 
-/** Return the state for the address. Choices that are the default ones are left out. */
-function savedState() {
-  const usual = state.threshold === defaultThreshold();
-  return {
-    text: text.value, allWords: allWords.checked, names: names.value, hidden: state.hidden,
-    model: model.value === state.models[0]?.name ? null : model.value,
-    selector: Number(selector.value) === modelInfo()?.selector ? null : selector.value,
-    threshold: usual ? null : state.threshold,
-  };
-}
-
 let saving = null;
+/** Write the state into the address soon; what is the default is left out. */
 function saveState() {
   clearTimeout(saving);
-  saving = setTimeout(() => state.models.length && writeState(savedState()), ADDRESS_PAUSE);
+  saving = setTimeout(() => menus.models.length && writeState({
+    text: text.value, allWords: allWords.checked, names: names.value, hidden: state.hidden,
+    ...menus.unusual, threshold: state.threshold === menus.threshold ? null : state.threshold,
+  }), ADDRESS_PAUSE);
 }
 
-const modelInfo = () => state.models.find(({ name }) => name === model.value);
-const defaultThreshold = () => modelInfo()?.thresholds[selector.value - 1] ?? 0.5;
-
-/** Fill a menu; a menu with a single choice is hidden. */
-function fillMenu(menu, choices, chosen) {
-  menu.replaceChildren(...choices.map((each) => element("option", { value: each }, String(each))));
-  menu.value = choices.includes(chosen) ? chosen : choices[0];
-  menu.parentElement.hidden = choices.length < 2;
-}
-
-function fillSelectorMenu(chosen) {
-  const numbers = modelInfo().thresholds.map((_, number) => number + 1);
-  fillMenu(selector, numbers, chosen ?? modelInfo().selector);
+function toggleKind(kind) {
+  if (!state.hidden.delete(kind)) state.hidden.add(kind);
+  draw();
+  saveState();
 }
 
 /** Set the threshold; the slider rounds it to two digits, the state does not. */
@@ -217,17 +191,6 @@ function textChanged() {
   findAgain(isNew ? 0 : TYPING_PAUSE);
 }
 
-/** Check a file before it is shown: browsers freeze when they display a very long line. */
-async function openFile(file) {
-  if (file.size > state.maxBytes) {
-    const limit = state.maxBytes.toLocaleString("en");
-    return showProblem(`${file.name} is larger than ${limit} bytes, this server's limit.`);
-  }
-  const content = await file.text();
-  if (content.includes("\0")) return showProblem(`${file.name} is not a text file in UTF-8.`);
-  return replaceText(text, content.replace(/\r\n?/g, "\n"));
-}
-
 /** Select the entity at the cursor of the text field. */
 function selectAtCursor() {
   if (document.activeElement !== text || !state.isCurrent) return;
@@ -243,37 +206,15 @@ text.addEventListener("input", () => {
   nextFrame ??= requestAnimationFrame(() => { nextFrame = null; textChanged(); });
 });
 document.addEventListener("selectionchange", selectAtCursor);
-text.addEventListener("selectionchange", selectAtCursor);
+text.addEventListener("selectionchange", selectAtCursor); // some browsers send it only here
 names.addEventListener("input", () => { state.hidden.clear(); findAgain(TYPING_PAUSE); });
 byId("threshold").addEventListener("input", ({ target }) => setThreshold(target.valueAsNumber));
-byId("default-threshold").addEventListener("click", () => setThreshold(defaultThreshold()));
+byId("default-threshold").addEventListener("click", () => setThreshold(menus.threshold));
 allWords.addEventListener("change", () => { draw(); saveState(); });
-model.addEventListener("change", () => {
-  fillSelectorMenu();
-  setThreshold(defaultThreshold());
-  findAgain();
-});
-selector.addEventListener("change", () => { setThreshold(defaultThreshold()); findAgain(); });
 byId("find").addEventListener("click", () => findAgain());
 byId("clear").addEventListener("click", () => { replaceText(text, ""); text.focus(); });
 byId("example").addEventListener("click", () => {
   replaceText(text, byId("example-text").content.textContent);
-});
-byId("open").addEventListener("click", () => byId("file").click());
-byId("file").addEventListener("change", async ({ target }) => {
-  if (target.files[0]) await openFile(target.files[0]);
-  target.value = "";
-});
-byId("formats").addEventListener("click", ({ target }) => {
-  if (target.dataset.format) download(target.dataset.format);
-});
-byId("csv").addEventListener("click", () => {
-  saveFile(new Blob([toCsv(shownEntities())], { type: "text/csv" }), "entities.csv");
-});
-byId("copy").addEventListener("click", async () => {
-  await copyText(toCsv(shownEntities()));
-  byId("copied").textContent = "Copied";
-  setTimeout(() => { byId("copied").textContent = ""; }, 2000);
 });
 byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -281,22 +222,14 @@ byId("token-form").addEventListener("submit", (event) => {
   byId("token").value = "";
   start(readState());
 });
-window.addEventListener("hashchange", () => {
-  restore(readState());
-  if (state.models.length) restoreModel(readState());
-});
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && state.selected) select(null);
 });
-
-for (const name of ["dragover", "drop", "dragleave"]) {
-  document.addEventListener(name, (event) => {
-    const isFile = event.dataTransfer.types.includes("Files");
-    if (isFile) event.preventDefault(); // text is dropped into the field by the browser
-    document.body.classList.toggle("dropping", isFile && name === "dragover");
-  });
-}
-document.addEventListener("drop", ({ dataTransfer: { files: [file] } }) => file && openFile(file));
+connectFiles({
+  onText: (content) => replaceText(text, content), onProblem: showProblem,
+  maxBytes: () => state.maxBytes,
+});
+connectExports({ entities: shownEntities, request: requestForShown, onProblem: showProblem });
 
 // ---- start ----
 
@@ -310,10 +243,9 @@ function restore(saved) {
   Object.assign(state, { spans: [], words: [], hidden: new Set(saved.hidden) });
 }
 
-function restoreModel(saved) {
-  fillMenu(model, state.models.map(({ name }) => name), saved.model);
-  fillSelectorMenu(saved.selector);
-  state.threshold = saved.threshold ?? defaultThreshold();
+function restoreModel(saved, models = menus.models) {
+  menus.fill(models, saved);
+  state.threshold = saved.threshold ?? menus.threshold;
   findAgain();
 }
 
@@ -321,16 +253,22 @@ function restoreModel(saved) {
 async function start(saved) {
   try {
     const response = await send("models");
-    if (response.status === 401) return showProblem(hasToken() ? "This access token is wrong." : "");
+    if (response.status === 401) {
+      return showProblem(hasToken() ? "This access token is wrong." : "");
+    }
     const { models, most_bytes: maxBytes } = await response.json();
-    Object.assign(state, { models, maxBytes });
+    state.maxBytes = maxBytes;
+    showProblem("");
+    return restoreModel(saved, models);
   } catch {
     return showProblem("The server does not respond.");
   }
-  showProblem("");
-  return restoreModel(saved);
 }
 
+window.addEventListener("hashchange", () => {
+  restore(readState());
+  if (menus.models.length) restoreModel(readState());
+});
 const saved = readState();
 restore(saved);
 draw();
