@@ -163,6 +163,14 @@ def test_layers_can_be_saved_and_replaced(model, batch):
     assert again.word_embeddings.data_ptr() == bert.word_embeddings.data_ptr()
 
 
+def test_layers_are_moved_to_the_device_of_the_model(model, monkeypatch):
+    monkeypatch.setattr("thresher.encoders.bert.require_finite", lambda *_: None)  # no values there
+    bert = own(model)
+    saved = {name: value.cpu() for name, value in bert.layer_weights().items()}
+    elsewhere = bert.to("meta").with_layers(saved)
+    assert {value.device.type for value in elsewhere.layer_weights().values()} == {"meta"}
+
+
 def test_a_model_with_fewer_layers_equals_the_first_layers(model, batch):
     ids, mask = batch
     bert, inside = own(model), mask.bool()

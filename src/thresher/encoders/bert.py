@@ -112,7 +112,9 @@ class Bert(nn.Module):
             "num_hidden_layers": len(numbers),
             "layer_norm_eps": self.embeddings.norm.eps,
         }
-        return Bert(config, {**weights, _WORD_EMBEDDINGS: self.word_embeddings.data})
+        words = self.word_embeddings.data
+        own = {name: weight.to(words.device) for name, weight in weights.items()}
+        return Bert(config, {**own, _WORD_EMBEDDINGS: words})
 
     def layer_weights(self) -> dict[str, Tensor]:
         """Return the weights that `with_layers` needs to rebuild this model."""
