@@ -18,7 +18,8 @@ import thresher
 
 project = "Thresher"
 version = release = thresher.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+extensions = ["mathml", "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
+html_math_renderer = "mathml"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["site"]
 html_theme = "furo"

@@ -53,6 +53,25 @@ def test_axe_finds_no_accessibility_problem(visit, scheme, width):
         assert result.violations_count == 0, result.generate_report()
 
 
+def test_axe_finds_no_problem_in_progress_errors_and_the_token_form(
+    visit, context, protected_address
+):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    visit.page.route("**/find/stream", lambda route: None)  # never answered
+    visit.page.fill("#text", TEXT)
+    visit.page.wait_for_selector("#working", state="visible")
+    waiting = axe.run(visit.page)
+    assert waiting.violations_count == 0, waiting.generate_report()
+    page = context.new_page()
+    page.goto(protected_address)
+    page.fill("#token", "wrong")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#problem", state="visible")
+    result = axe.run(page)
+    page.close()
+    assert result.violations_count == 0, result.generate_report()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_marked_text_has_enough_contrast(visit, scheme):
     """At least the ratio of 4.5 that WCAG requires; axe does not see the layer behind the text."""

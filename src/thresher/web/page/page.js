@@ -201,9 +201,9 @@ function selectAtCursor() {
 
 let nextFrame = null;
 text.addEventListener("input", () => {
+  if (nextFrame !== null) return; // some programs insert a long text line by line
   invalidate();
-  // Once per frame: some programs insert a long text line by line.
-  nextFrame ??= requestAnimationFrame(() => { nextFrame = null; textChanged(); });
+  nextFrame = requestAnimationFrame(() => { nextFrame = null; textChanged(); });
 });
 document.addEventListener("selectionchange", selectAtCursor);
 text.addEventListener("selectionchange", selectAtCursor); // some browsers send it only here
