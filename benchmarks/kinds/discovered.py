@@ -11,8 +11,8 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.kinds.clustering import k_means
 from thresher.entities.kinds.discovery import group_names
-from thresher.entities.kinds.entity_sample import EntitySample, span_bounds
-from thresher.entities.kinds.span_vectors import Vectors, span_vectors
+from thresher.entities.kinds.entity_sample import EntitySample
+from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_vectors
 from thresher.gates.word_vectors import encode_words
 
 _SENTENCES = 256

@@ -58,12 +58,17 @@ def requires_extra(extra: str, reason: str) -> Iterator[None]:
 
     >>> with requires_extra("parquet", "Parquet files need pyarrow"):
     ...     import pyarrow
-    InputError: Parquet files need pyarrow: pip install 'thresher[parquet]'
+    InputError: Parquet files need pyarrow: pip install '.[parquet]' in the source folder …
     """
     try:
         yield
     except ImportError as error:
-        raise InputError(f"{reason}: pip install 'thresher[{extra}]'") from error
+        raise InputError(f"{reason}: {install_command(extra)}") from error
+
+
+def install_command(extra: str, *, options: str = "") -> str:
+    """Return the pip command that installs an extra; it works without any package index of ours."""
+    return f"pip install {options}'.[{extra}]' in the source folder of Thresher"
 
 
 _SIMILARITY = 0.7  # below this, two names often share no more than an ending such as ".txt"

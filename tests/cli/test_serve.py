@@ -107,7 +107,9 @@ def test_without_fastapi_the_error_names_the_extra(run, monkeypatch):
     monkeypatch.delitem(sys.modules, "thresher.web.server", raising=False)
     result = run("serve")
     assert result.status == 1
-    assert result.error_line == "the server needs FastAPI: pip install 'thresher[serve]'"
+    assert result.error_line == (
+        "the server needs FastAPI: pip install '.[serve]' in the source folder of Thresher"
+    )
 
 
 @pytest.mark.parametrize(

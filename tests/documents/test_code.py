@@ -18,7 +18,14 @@ def masked(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/first-ten-minutes.md", "docs/recipes.md", "docs/api.md"]
+    "name",
+    [
+        "README.md",
+        "docs/first-ten-minutes.md",
+        "docs/recipes.md",
+        "docs/api.md",
+        "docs/onnx.md",
+    ],
 )
 def test_code_in_a_document_runs(name, capsys):
     names = {"texts": [Path("corpus.txt").read_text(encoding="utf-8")] * 2}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from thresher.encoders.packing import _groups, encode_packed, encode_words_packed
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import word_vectors
+from thresher.encoders.token_windows import WindowLayout
 
 LENGTHS = st.lists(st.integers(1, 256), max_size=40)
 
@@ -17,7 +18,9 @@ def batch_of(lengths):
     """Sentences of words that are one token each, all different."""
     words = sum(lengths)
     sentences = [["w"] * length for length in lengths]
-    return batch_of_words(np.arange(words), np.ones(words, dtype=np.int64), sentences)
+    return batch_of_words(
+        np.arange(words), np.ones(words, dtype=np.int64), sentences, WindowLayout()
+    )
 
 
 def seen(ids, place, text):
@@ -43,9 +46,8 @@ def test_words_are_the_means_of_their_tokens(counts, one_window):
     """counts: how many tokens each word of each sentence has"""
     tokens = np.array([count for words in counts for count in words], dtype=np.int64)
     ids = np.arange(tokens.sum()) * 7 % 50
-    batch = batch_of_words(
-        ids, tokens, counts, start=[51], end=[52], max_tokens=None if one_window else 8, overlap=2
-    )
+    layout = WindowLayout(start=[51], end=[52], max_tokens=None if one_window else 8, overlap=2)
+    batch = batch_of_words(ids, tokens, counts, layout)
     expected = word_vectors(encode_packed(seen, batch, width=3), batch)
     torch.testing.assert_close(encode_words_packed(seen, batch, width=3), expected)
 

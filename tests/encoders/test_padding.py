@@ -12,10 +12,10 @@ from torch import Tensor
 from thresher.encoders.padding import (
     batch_of_words,
     encode_by_length,
-    overlapping_windows,
     padded_batch,
 )
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.token_windows import WindowLayout, overlapping_windows
 
 START, END, PAD = [101], [102], 7
 SENTENCES = st.lists(st.lists(st.lists(st.integers(200, 999), max_size=4), max_size=9), max_size=6)
@@ -41,11 +41,7 @@ def by_words(sentences: list[list[list[int]]], *, max_tokens: int, overlap: int)
         np.array([token for word in words for token in word], dtype=np.int64),
         np.array(list(map(len, words)), dtype=np.int64),
         sentences,
-        start=START,
-        end=END,
-        pad=PAD,
-        max_tokens=max_tokens,
-        overlap=overlap,
+        WindowLayout(start=START, end=END, pad=PAD, max_tokens=max_tokens, overlap=overlap),
     )
 
 

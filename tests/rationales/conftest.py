@@ -11,6 +11,7 @@ from torch import Tensor
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, gate_embeddings, sentence_vectors
 from thresher.encoders.subword_ids import flatten_ids
+from thresher.encoders.token_windows import WindowLayout
 
 START, CLOSED, FIRST_WORD, WIDTH = 0, 1, 2, 32
 GOOD, BAD = "lovely superb tasty".split(), "awful rude stale".split()
@@ -35,7 +36,7 @@ class BagEncoder:
 
     def batch(self, sentences) -> TokenBatch:
         ids, counts = flatten_ids([[token(word)] for words in sentences for word in words])
-        return batch_of_words(ids, counts, sentences, start=[START])
+        return batch_of_words(ids, counts, sentences, WindowLayout(start=[START]))
 
     def encode(self, batch: TokenBatch) -> Tensor:
         return self.embeddings[batch.ids]

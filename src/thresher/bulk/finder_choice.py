@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import thresher
 from thresher.entities.built_in import AUTO, ENGLISH, find_model_folder
-from thresher.entities.choices import KindsWord
+from thresher.entities.choices import ONNX_SUFFIX, KindsWord
 from thresher.entities.readable_scripts import readable_scripts
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG
@@ -52,6 +52,11 @@ class FinderChoice:
         """True if a model is chosen for each text."""
         return self.folder is not None and str(self.folder) == AUTO and not self.folder.exists()
 
+    @property
+    def is_onnx(self) -> bool:
+        """True if the model is a file that `thresher export` wrote."""
+        return self.folder is not None and self.folder.suffix.lower() == ONNX_SUFFIX
+
     def adapts_by_default(self) -> bool:
         """Return True if the model is adapted to the texts unless the user says otherwise."""
         return self._config().get("adapt") is True
@@ -73,7 +78,9 @@ class FinderChoice:
         return config if isinstance(config, dict) else {}
 
     def load(self) -> "TextFinder":
-        """Load the finder, or one that chooses a model for each text."""
+        """Load a finder; for `auto` one that chooses a model for each text."""
+        if self.is_onnx:
+            return self._load_onnx()
         if not self.is_auto:
             return self.load_model()
         from thresher.entities.auto_finder import AutoFinder  # noqa: PLC0415 (torch)
@@ -81,6 +88,21 @@ class FinderChoice:
         if self.selector is not None:
             raise InputError(f"`selector` needs one model; `model` {AUTO} uses several")
         finder = AutoFinder(self._load_named)
+        if self.rules is not None:
+            finder.rules = self.rules
+        return finder
+
+    def _load_onnx(self) -> "TextFinder":
+        from thresher.entities.onnx.finder import OnnxFinder  # noqa: PLC0415 (an extra)
+
+        assert self.folder is not None
+        fixed = {"selector": self.selector, "kinds": self.kinds, "adapt": self.adaptation}
+        for name, value in fixed.items():
+            if value is not None:
+                raise InputError(
+                    f"`{name}` cannot be used with an ONNX file, only when it is exported"
+                )
+        finder = OnnxFinder.load(self.folder)
         if self.rules is not None:
             finder.rules = self.rules
         return finder
@@ -93,6 +115,10 @@ class FinderChoice:
         """Load the finder of one model."""
         if self.is_auto:
             raise InputError(f"`model` {AUTO} uses several models; name one of them")
+        if self.is_onnx:
+            raise InputError(
+                f"{self.folder} is an ONNX file, but this needs the model that was exported"
+            )
         if self.kinds == KindsWord.AUTO:
             raise InputError(
                 "`kinds` auto is only for thresher find without --engine; thresher kinds writes "

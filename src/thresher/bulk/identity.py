@@ -36,6 +36,8 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
         use["adaptation"] = hashlib.sha256(repr(_sorted(choice.adaptation)).encode()).hexdigest()
     if choice.folder is None or choice.is_auto:
         return {"model": f"{choice.folder or 'built-in'}, {thresher.__version__}"} | use
+    if choice.is_onnx:
+        return {"model": file_version(str(choice.folder))} | use
     folder = find_model_folder(choice.folder)
     path = folder / CONFIG
     if not path.exists():

@@ -24,6 +24,7 @@ _COMMANDS = {
     "eval": ("thresher.cli.entities.evaluate", "evaluate"),
     "distill": ("thresher.cli.entities.distill", "distill"),
     "kinds": ("thresher.cli.entities.kinds", "kinds"),
+    "export": ("thresher.cli.entities.export", "export"),
     "serve": ("thresher.cli.serve", "serve"),
 }
 # For each group of commands, the module and the name of its Typer object.
@@ -76,6 +77,7 @@ def thresher(
     thresher eval gold.conll                   evaluate on annotated text
     thresher distill my-model corpus.txt -o m  make a model many times faster
     thresher kinds corpus.txt -o kinds.toml    discover kinds of entities
+    thresher export -o model.onnx              write a model for ONNX Runtime
     thresher serve                             start a web page and an API
     thresher lm train corpus.txt -o my-lm      train a language model
     thresher rationale fit reviews.jsonl -o m  classify texts with rationales

@@ -140,10 +140,16 @@ class RunOptions(OptionGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonRunOptions(RunOptions):
-    """Where to compute, and what to print."""
+class SummaryOptions(OptionGroup):
+    """What to print at the end."""
 
+    quiet: Quiet = False
     as_json: Json = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonRunOptions(SummaryOptions, RunOptions):
+    """Where to compute, and what to print."""
 
 
 @dataclass(frozen=True, kw_only=True)

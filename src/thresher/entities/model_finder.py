@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
@@ -17,12 +17,11 @@ from thresher.entities.finding.text_finder import SplitText, TextFinder
 from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
-from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.model import FinderModel
 from thresher.entities.readable_scripts import unreadable_text
+from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
-from thresher.gates.batching import sentence_starts
 from thresher.gates.word_vectors import UnitIndex
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
@@ -41,6 +40,10 @@ class ModelFinder(TextFinder):
         self.word_scorer = WordScorer(encoder, model)
         classifier = model.kinds.classifier if model.kinds else None
         self._assigner = KindAssigner(classifier) if classifier else None
+        decoder = WordDecoder(
+            model.signal_weights, model.not_names, model.span_model, model.min_word_score
+        )
+        self._sentences = SentenceScorer(model.signal_extractor, decoder, self._assigner)
 
     @property
     def threshold(self) -> float:
@@ -90,7 +93,7 @@ class ModelFinder(TextFinder):
 
     def score_encoded(self, sentences: SplitText, encoded: EncodedWords) -> list[ScoredSentence]:
         """Return the scored sentences of one text, given `encode(sentences)`."""
-        return self._score_encoded([sentences], encoded)
+        return self._sentences.score([sentences], encoded)
 
     def score_gates(
         self, sentences: SplitText, gate_scores: Scores, links: Links | None = None
@@ -99,7 +102,9 @@ class ModelFinder(TextFinder):
 
         gate_scores: from `gate_scores`   links: log-odds of the link gate, if there is one
         """
-        return self._score_gates([sentences], gate_scores, links)
+        no_vectors = np.zeros((len(gate_scores), 0), np.float32)
+        encoded = EncodedWords(gate_scores, no_vectors, links=links)
+        return replace(self._sentences, assigner=None).score([sentences], encoded)
 
     def assign_kinds(
         self, sentences: SplitText, spans: Sequence[Sequence[Candidate]]
@@ -127,42 +132,7 @@ class ModelFinder(TextFinder):
         return [each.found(self.threshold) for each in self.score_encoded(sentences, encoded)]
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        return self._score_encoded(texts, self.encode(list(chain.from_iterable(texts))))
-
-    def _score_encoded(
-        self, texts: Sequence[SplitText], encoded: EncodedWords
-    ) -> list[ScoredSentence]:
-        scored = self._score_gates(texts, encoded.gate_scores, encoded.links, encoded.kind_scores)
-        if self._assigner is None:
-            return scored
-        candidates = [each.candidates for each in scored]
-        with_kinds = self._assigner.assign(texts, candidates, encoded)
-        return [replace(each, candidates=own) for each, own in zip(scored, with_kinds, strict=True)]
-
-    def _score_gates(
-        self,
-        texts: Sequence[SplitText],
-        gate_scores: Scores,
-        links: Links | None,
-        kind_scores: Vectors | None = None,
-    ) -> list[ScoredSentence]:
-        """Combine the gates of the words of all texts with the other signals, and decode."""
-        sentences = list(chain.from_iterable(texts))
-        if not sentences:
-            return []
-        model = self.model
-        signals = model.signal_extractor.extract_texts(texts)
-        least = None if kind_scores is None else kind_scores.max(axis=1)
-        decoder = WordDecoder(
-            model.signal_weights, model.not_names, model.span_model, model.min_word_score
-        )
-        scores = decoder.word_scores(gate_scores, signals, least)
-        bounds = pairwise(sentence_starts(sentences).tolist())
-        decoded = decoder.candidates(sentences, gate_scores, signals, links, least)
-        return [
-            ScoredSentence(words, scores[start:end], candidates)
-            for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)
-        ]
+        return self._sentences.score(texts, self.encode(list(chain.from_iterable(texts))))
 
     def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:
         """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""

@@ -2,7 +2,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from thresher.entities.kinds.assignment import share_between_occurrences, surface_forms
-from thresher.entities.kinds.classifier import KindClassifier, fit_softmax_regression, log_softmax
+from thresher.entities.kinds.classifier import KindClassifier, log_softmax
+from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import span_means, span_vectors
 
 

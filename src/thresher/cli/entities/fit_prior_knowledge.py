@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import thresher
+from thresher.errors import install_command
 from thresher.text.segmentation.unspaced_scripts import has_word_dictionary
 
 if TYPE_CHECKING:
@@ -44,6 +45,6 @@ def prior_knowledge(
     if writing.is_unspaced and not has_word_dictionary():
         progress.note(
             "this script has no spaces between words, so every character is treated as a word; "
-            "pip install 'thresher[unspaced]' adds dictionaries"
+            "the extra unspaced adds dictionaries: " + install_command("unspaced")
         )
     return knowledge

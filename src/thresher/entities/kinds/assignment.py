@@ -14,8 +14,7 @@ from thresher.entities.kinds.classifier import (
     LogProbabilities,
     log_softmax,
 )
-from thresher.entities.kinds.entity_sample import span_bounds
-from thresher.entities.kinds.span_vectors import Vectors, span_means, span_vectors
+from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
 _SHARED = 0.5  # of the evidence comes from all occurrences of a name in the text

@@ -2,18 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
 from thresher.entities.kinds.span_vectors import Vectors
-from thresher.tensor_files import require_finite
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MIN_KIND_SCORE = 0.4  # an entity whose best kind is less probable has no kind
-_ITERATIONS = 60
 
 LogProbabilities = NDArray[np.float32]
 
@@ -49,14 +48,20 @@ class KindClassifier:
         logits = vectors @ self.weight.T + (self.bias - self.weight @ self.mean)
         return log_softmax(logits)
 
-    def to_tensors(self) -> dict[str, Tensor]:
+    def to_tensors(self) -> "dict[str, Tensor]":
         """Return the weights by name, in half precision."""
+        import torch  # noqa: PLC0415 (classifying needs no torch)
+
         values = {"weight": self.weight, "bias": self.bias, "mean": self.mean}
         return {name: torch.from_numpy(value).half() for name, value in values.items()}
 
     @classmethod
-    def from_tensors(cls, kinds: Sequence[str], tensors: Mapping[str, Tensor]) -> "KindClassifier":
+    def from_tensors(
+        cls, kinds: Sequence[str], tensors: "Mapping[str, Tensor]"
+    ) -> "KindClassifier":
         """Return the classifier whose weights `to_tensors` gave."""
+        from thresher.tensor_files import require_finite  # noqa: PLC0415 (torch)
+
         names = ("weight", "bias", "mean")
         values = {name: tensors[name].float() for name in names}
         require_finite(values, "the weights of the kinds")
@@ -68,36 +73,3 @@ def log_softmax(logits: Vectors) -> LogProbabilities:
     shifted = logits - logits.max(axis=1, keepdims=True, initial=-np.inf)
     result: LogProbabilities = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
     return result
-
-
-def fit_softmax_regression(
-    vectors: Vectors,
-    targets: Vectors,
-    weights: Vectors,
-    *,
-    penalty: float,
-    start: tuple[Vectors, Vectors] | None = None,
-) -> tuple[Vectors, Vectors]:
-    """Minimise the weighted mean cross-entropy plus `penalty` ‖W‖²; return W and b.
-
-    vectors: (examples, width)   targets: (examples, kinds), rows that sum to 1
-    weights: (examples,)   start: W and b from which the search starts, by default zero
-    returns: (kinds, width) and (kinds,)
-    """
-    x, y = torch.from_numpy(vectors), torch.from_numpy(targets.astype(np.float32))
-    share = torch.from_numpy((weights / weights.sum()).astype(np.float32))
-    first = start or (np.zeros((y.shape[1], x.shape[1])), np.zeros(y.shape[1]))
-    weight, bias = (torch.tensor(each, dtype=torch.float32, requires_grad=True) for each in first)
-    optimizer = torch.optim.LBFGS(
-        [weight, bias], max_iter=_ITERATIONS, line_search_fn="strong_wolfe"
-    )
-
-    def loss() -> Tensor:
-        optimizer.zero_grad()
-        log_probability = functional.log_softmax(x @ weight.T + bias, dim=1)
-        total = penalty * weight.square().sum() - (share[:, None] * y * log_probability).sum()
-        total.backward()  # type: ignore[no-untyped-call]
-        return total
-
-    optimizer.step(loss)  # type: ignore[no-untyped-call]
-    return weight.detach().numpy(), bias.detach().numpy()

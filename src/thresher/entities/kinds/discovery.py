@@ -14,8 +14,9 @@ from thresher.entities.kinds.clustering import (
 )
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.name_vectors import name_vectors
 from thresher.entities.kinds.naming import name_groups
-from thresher.entities.kinds.span_vectors import Vectors, name_vectors, unit_length
+from thresher.entities.kinds.span_vectors import Vectors, unit_length
 from thresher.errors import InputError
 from thresher.validation import require_number
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from thresher.entities.kinds.classifier import KindClassifier, fit_softmax_regression
+from thresher.entities.kinds.classifier import KindClassifier
+from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import Vectors
 
 _PENALTY = 1e-5  # of the squared weights

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.entities.finding.decoding import Candidate
-from thresher.entities.kinds.span_vectors import Vectors, unit_length
-from thresher.gates.batching import sentence_starts
+from thresher.entities.kinds.span_vectors import Vectors, span_bounds, unit_length
 from thresher.gates.word_vectors import UnitIndex
 from thresher.tensor_files import require_finite
 
@@ -103,16 +102,6 @@ def collect_sample(
         for start, end in zip(starts[chosen], ends[chosen], strict=True)
     ]
     return EntitySample(tuple(names[index] for index in chosen), unit_length(np.stack(means)))
-
-
-def span_bounds(
-    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first word and the end of each candidate, counted through all sentences."""
-    offsets = np.repeat(sentence_starts(sentences)[:-1], list(map(len, candidates)))
-    bounds = [(each.start, each.end) for found in candidates for each in found]
-    start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
-    return start + offsets, end + offsets
 
 
 def sample_indices(names: Sequence[Sequence[str]], *, seed: int = 0) -> list[int]:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.kinds.classifier import fit_softmax_regression, log_softmax
+from thresher.entities.kinds.classifier import log_softmax
 from thresher.entities.kinds.examples import KindExamples, name_words
+from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
 NO_KIND = -1

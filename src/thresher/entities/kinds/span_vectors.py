@@ -10,13 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.encoders.device_transfer import to_cpu
-from thresher.encoders.protocol import Encoder
+from thresher.entities.finding.decoding import Candidate
 from thresher.gates.batching import sentence_starts
-from thresher.gates.word_vectors import encode_words
 
 Vectors = NDArray[np.float32]
-_NAMES_PER_BATCH = 1024
 
 
 def span_means(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Vectors:
@@ -39,22 +36,18 @@ def span_vectors(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.i
     return unit_length(span_means(vectors, starts, ends))
 
 
-def name_vectors(encoder: Encoder, names: Sequence[Sequence[str]]) -> Vectors:
-    """Return the vectors of names without any text around them: (names, width).
-
-    names: split into words
-    """
-    parts = [np.zeros((0, encoder.width), dtype=np.float32)]
-    for low in range(0, len(names), _NAMES_PER_BATCH):
-        group = names[low : low + _NAMES_PER_BATCH]
-        vectors = to_cpu(encode_words(encoder, group)).float().numpy()
-        starts = sentence_starts(group)
-        parts.append(span_vectors(vectors, starts[:-1], starts[1:]))
-    return np.concatenate(parts)
-
-
 def unit_length(vectors: Vectors) -> Vectors:
     """Return the vectors divided by their lengths; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: Vectors = (vectors / np.maximum(lengths, 1e-6)).astype(np.float32)
     return units
+
+
+def span_bounds(
+    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first word and the end of each candidate, counted through all sentences."""
+    offsets = np.repeat(sentence_starts(sentences)[:-1], list(map(len, candidates)))
+    bounds = [(each.start, each.end) for found in candidates for each in found]
+    start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
+    return start + offsets, end + offsets

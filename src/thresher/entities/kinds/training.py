@@ -10,10 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from thresher.encoders.protocol import Encoder
-from thresher.entities.kinds.classifier import KindClassifier, fit_softmax_regression
+from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples, folded_name, name_words
-from thresher.entities.kinds.span_vectors import Vectors, name_vectors, unit_length
+from thresher.entities.kinds.name_vectors import name_vectors
+from thresher.entities.kinds.softmax_regression import fit_softmax_regression
+from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
 _PENALTY = 3e-5  # of the squared weights
 _BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 
 import regex
 
+from thresher.errors import install_command
+
 # `LB=SA` is Unicode's class of the South-East Asian scripts that need a dictionary. The prolonged
 # sound marks (U+30FC, U+FF70) are used by several scripts and have to be listed.
 UNSPACED_LETTERS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{LB=SA}\u30fc\uff70"
@@ -38,7 +40,7 @@ def missing_dictionary(text: str) -> str | None:
         return None
     return (
         "the text has scripts without spaces, whose words are found with ICU; without it every "
-        "character is a word: pip install 'thresher[unspaced]'"
+        f"character is a word: {install_command('unspaced')}"
     )
 
 

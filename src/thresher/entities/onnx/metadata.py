@@ -1,0 +1,171 @@
+"""What a finder needs besides its graph, as JSON in the metadata of the ONNX file.
+
+The file may come from anyone, so the JSON is limited in size and every value is checked.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thresher.encoders.token_windows import WindowLayout
+from thresher.entities.finding.signal_weights import SignalWeights
+from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.finding.span_model import SpanModel
+from thresher.entities.finding.word_decoding import WordDecoder
+from thresher.entities.kinds.assignment import KindAssigner
+from thresher.entities.kinds.classifier import KindClassifier
+from thresher.entities.kinds.examples import check_kind_name
+from thresher.entities.onnx.graph import GraphInputs
+from thresher.entities.sentence_scorer import SentenceScorer
+from thresher.errors import InputError
+from thresher.untrusted_files import MAX_CONFIG_BYTES, MAX_TEXT_BYTES, parse_json
+from thresher.validation import require, require_number
+
+if TYPE_CHECKING:
+    from thresher.encoders.word_graph import WordGraph
+    from thresher.entities.model import FinderModel
+
+CONFIG, TOKENIZER, WORD_PAIRS, ORDINARY = (
+    "thresher.config",
+    "thresher.tokenizer",
+    "thresher.word_pairs",
+    "thresher.ordinary_words",
+)
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class FinderParts:
+    """A finder without its graph.
+
+    scripts: that the model can read; None if it can read all, or it is not known
+    """
+
+    inputs: GraphInputs
+    sentences: SentenceScorer
+    threshold: float
+    kinds: tuple[str, ...]
+    scripts: frozenset[str] | None
+
+
+def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
+    """Return the metadata of a finder."""
+    classifier = model.kinds.classifier if model.kinds else None
+    config = {
+        "format": _FORMAT,
+        "encoder": model.encoder,
+        "windows": asdict(graph.layout),
+        "signal_weights": asdict(model.signal_weights),
+        "threshold": model.threshold,
+        "spans": None if model.span_model is None else asdict(model.span_model),
+        "min_word_score": model.min_word_score,
+        "not_names": sorted(model.not_names),
+        "dates": None if model.dates is None else sorted(model.dates),
+        "scripts": None if model.scripts is None else sorted(model.scripts),
+        "kinds": None if classifier is None else _classifier_config(classifier),
+    }
+    values = {
+        CONFIG: json.dumps(config, ensure_ascii=False),
+        TOKENIZER: graph.tokenizer,
+        WORD_PAIRS: graph.word_pairs,
+        ORDINARY: None if model.ordinary is None else "\n".join(sorted(model.ordinary)),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def from_metadata(metadata: Mapping[str, str], name: str) -> FinderParts:
+    """Return the finder that `to_metadata` described; raise InputError for anything else.
+
+    name: of the file, for error messages
+    """
+    if CONFIG not in metadata:
+        raise InputError(f"{name} was not written by thresher export: it has no {CONFIG}")
+    _check_sizes(metadata, name)
+    config = parse_json(metadata[CONFIG].encode(), f"{CONFIG} of {name}")
+    try:
+        return _from_config(config, metadata)
+    except (LookupError, TypeError, ValueError, AttributeError, InputError) as error:
+        reason = " ".join(str(error).replace("`", "").split()) or type(error).__name__
+        raise InputError(f"{name} does not describe a finder: {reason}") from error
+
+
+def _check_sizes(metadata: Mapping[str, str], name: str) -> None:
+    if len(metadata[CONFIG]) > MAX_CONFIG_BYTES:
+        raise InputError(f"{CONFIG} of {name} has more than {MAX_CONFIG_BYTES:,} characters")
+    for key in (TOKENIZER, WORD_PAIRS, ORDINARY):
+        if len(metadata.get(key, "")) > MAX_TEXT_BYTES:
+            raise InputError(f"{key} of {name} has more than {MAX_TEXT_BYTES:,} characters")
+
+
+def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> FinderParts:
+    require(config["format"] == _FORMAT, "format", config["format"], str(_FORMAT))
+    threshold = float(config["threshold"])
+    require_number("threshold", threshold, at_least=0, at_most=1)
+    spans = config["spans"]
+    not_names, dates = frozenset(_words(config, "not_names")), config["dates"]
+    extractor = SignalExtractor(
+        ordinary=frozenset(metadata[ORDINARY].split("\n")) if ORDINARY in metadata else None,
+        not_names=not_names,
+        dates=None if dates is None else frozenset(_words(config, "dates")),
+        strict_headlines=spans is not None,
+    )
+    decoder = WordDecoder(
+        SignalWeights(**_numbers(config["signal_weights"])),
+        not_names,
+        None if spans is None else SpanModel(**_numbers(spans)),
+        float(config["min_word_score"]),
+    )
+    classifier = None if config["kinds"] is None else _classifier(config["kinds"])
+    return FinderParts(
+        _inputs(config["windows"], metadata),
+        SentenceScorer(extractor, decoder, KindAssigner(classifier) if classifier else None),
+        threshold,
+        classifier.kinds if classifier else (),
+        None if config["scripts"] is None else frozenset(_words(config, "scripts")),
+    )
+
+
+def _inputs(windows: Mapping[str, Any], metadata: Mapping[str, str]) -> GraphInputs:
+    layout = WindowLayout(**windows)
+    for each in (*layout.start, *layout.end, layout.pad, layout.overlap, layout.max_tokens or 1):
+        require(type(each) is int and each >= 0, "windows", repr(each), "whole numbers")
+    if layout.max_tokens is not None:
+        rule = f"below {layout.max_tokens} tokens"
+        require(layout.overlap < layout.max_tokens, "overlap", layout.overlap, rule)
+    if TOKENIZER in metadata:
+        return GraphInputs.of_subwords(metadata[TOKENIZER], layout)
+    return GraphInputs.of_word_pairs(metadata[WORD_PAIRS], layout)
+
+
+def _classifier_config(classifier: KindClassifier) -> dict[str, Any]:
+    values = {name: getattr(classifier, name) for name in ("weight", "bias", "mean")}
+    arrays = {name: value.astype(np.float64).tolist() for name, value in values.items()}
+    return {"names": list(classifier.kinds), **arrays}
+
+
+def _classifier(config: Mapping[str, Any]) -> KindClassifier:
+    names = _words(config, "names")
+    for each in names:
+        check_kind_name(each)
+    arrays = {name: np.array(config[name], dtype=np.float32) for name in ("weight", "bias", "mean")}
+    for name, value in arrays.items():
+        require(bool(np.isfinite(value).all()), name, "NaN or infinity", "finite numbers")
+    return KindClassifier(tuple(names), **arrays)
+
+
+def _words(config: Mapping[str, Any], name: str) -> list[str]:
+    words = config[name]
+    valid = isinstance(words, list) and all(isinstance(each, str) for each in words)
+    require(valid, name, type(words).__name__, "a list of words")
+    return list(words)
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {name: float(value) for name, value in values.items()}
+    for name, value in numbers.items():
+        require_number(name, value, above=-math.inf, below=math.inf)
+    return numbers

@@ -1,0 +1,51 @@
+"""thresher export, and finding with the file it writes."""
+
+import json
+import sys
+
+import pytest
+
+from thresher.cli import main
+
+TEXT = "Magda wrote the letter to Rosa."
+
+
+def spans(capsys, *options):
+    assert main(["find", TEXT, "--to", "jsonl", "-q", *options]) == 0
+    return json.loads(capsys.readouterr().out)["spans"]
+
+
+def test_find_gives_the_same_entities_with_the_exported_file(small, tmp_path, capsys):
+    path = tmp_path / "model.onnx"
+    assert main(["export", "--model", str(small), "-o", str(path), "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["bytes"] == path.stat().st_size
+    expected = spans(capsys, "--model", str(small), "--exact")
+    assert expected
+    for ours, theirs in zip(expected, spans(capsys, "--model", str(path)), strict=True):
+        assert theirs == ours | {"score": pytest.approx(ours["score"], abs=1e-5)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["export", "-o", "model.bin"], "must end in .onnx"),
+        (["find", TEXT, "--model", "absent.onnx"], "cannot read absent.onnx"),
+        (["kinds", "notes.txt", "--model", "absent.onnx", "-q"], "is an ONNX file"),
+    ],
+)
+def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text(TEXT)
+    assert main(arguments) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_without_the_extra_the_command_is_named(small, tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    assert main(["export", "--model", str(small), "-o", str(tmp_path / "m.onnx"), "-q"]) == 1
+    error = capsys.readouterr().err
+    assert "pip install '.[onnx]'" in error
+    assert list(tmp_path.iterdir()) == []
