@@ -7,7 +7,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 DOCS := .venv/.installed-docs
 
-.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults mistakes results clean
+.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -27,6 +27,8 @@ help:
 	@echo "make bench-speed       speed and memory of find, fit and lm train"
 	@echo "make bench-serve       the server: one request, 50 clients, a full queue, hostile clients"
 	@echo "make bench-faults      kills, full disks, fuzzed texts, hostile model folders (half an hour)"
+	@echo "make bench-files       nine kinds of text: names that are exact, missed and false"
+	@echo "make check-wheel       install the wheel with each extra on its own (half an hour)"
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
 	@echo "make multilingual      build the built-in multilingual model again (GPU)"
@@ -144,6 +146,12 @@ bench-serve: $(BENCH)
 
 bench-faults: $(BENCH)
 	@$(BIN)/python -m benchmarks.faults
+
+bench-files: $(BENCH)
+	@$(BIN)/python -m benchmarks.files
+
+check-wheel: $(INSTALLED)
+	@$(BIN)/python -m benchmarks.installation
 
 mistakes: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.mistakes

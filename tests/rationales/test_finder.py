@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from thresher.errors import InputError
-from thresher.rationales.finder import Explanation, RationaleFinder, spans_of, split_words
+from thresher.rationales.finder import Explanation, RationaleFinder, split_words
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.spans import spans_of
 
 NAMES = ("bad", "good")
 SETTINGS = {
@@ -189,10 +190,48 @@ def test_runs_of_words_are_spans_with_their_mean_score():
     words = split_words(text)
     assert [word.text for word in words] == ["So", "cold", ",", "so", "very", "cold"]
     scores = torch.tensor([0.9, 0.7, 0.1, 0.4, 0.8, 0.6])
-    spans = spans_of(text, words, scores, 0.5)
+    signs = torch.tensor([1.0, 2.0, 0.0, 0.0, -1.0, 0.5])
+    spans = spans_of(text, words, scores >= 0.5, scores, signs)
     assert [(s.start, s.end, s.text) for s in spans] == [(0, 7, "So cold"), (13, 22, "very cold")]
     assert [s.score for s in spans] == pytest.approx([0.8, 0.7])
-    assert spans_of(text, words, scores, 1.0) == ()
+    assert [s.kind for s in spans] == ["for", "against"]  # the sum of their contributions
+    assert spans_of(text, words, scores >= 1.0, scores, signs) == ()
+    split = spans_of(text, words, scores >= 0.5, scores, signs, split_directions=True)
+    assert [(s.text, s.kind) for s in split] == [
+        ("So cold", "for"), ("very", "against"), ("cold", "for")
+    ]  # fmt: skip
+
+
+def test_words_of_the_other_label_speak_against_the_answer(finder, unseen):
+    """A text with the deciding words of both labels: each speaks for its own label."""
+    deciding: dict[int, str] = {}
+    for words, label, gold in zip(unseen.texts, unseen.labels.tolist(), unseen.gold, strict=True):
+        deciding.setdefault(label, words[int(gold.nonzero()[0])])
+    filler = [word for word in unseen.texts[0] if word not in deciding.values()][:4]
+    text = " ".join([*filler, deciding[0], *filler, deciding[1]])
+    found = finder.explain(text, method="integrated-gradients", threshold=0.0)
+    kinds = {word: s.kind for s in found.spans for word in s.text.split()}
+    own = NAMES.index(found.label)
+    assert kinds[deciding[own]] == "for"
+    assert kinds[deciding[1 - own]] == "against"
+    words = [[word.text for word in split_words(text)]]
+    whole, nothing = finder.answers(words, [torch.zeros(len(words[0]), dtype=torch.bool)])
+    gain = float((whole[0, own] / nothing[0, own]).log())
+    assert sum(found.contributions) == pytest.approx(gain, abs=0.1)
+
+
+def test_integrated_gradients_select_as_many_words_as_the_gates(finder, texts):
+    for text in texts[:20]:
+        gates, gradients = (
+            finder.explain(text, method=method) for method in ("gates", "integrated-gradients")
+        )
+        counts = [
+            sum(len(split_words(span.text)) for span in each.spans) for each in (gates, gradients)
+        ]
+        assert counts[1] == max(1, counts[0])
+        assert gradients.label == gates.label
+    with pytest.raises(InputError, match="unknown method 'lime'"):
+        finder.explain(texts[0], method="lime")
 
 
 def reconfigured(**values):

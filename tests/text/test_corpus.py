@@ -172,7 +172,7 @@ class TestParquet:
 
     def test_without_pyarrow_the_error_names_the_pip_command(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(InputError, match=r"pip install 'thresher\[parquet\]'"):
+        with pytest.raises(InputError, match=r"pip install '\.\[parquet\]'"):
             read(write("a.parquet", b"PAR1"))
 
 

@@ -17,11 +17,13 @@ from thresher.text.document import with_fields
 from thresher.text.formats.jsonl import span_object
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
 from thresher.text.readers import Source, read_documents
+from thresher.text.recoding import require_encoding
 from thresher.text.records import jsonl_records, line_records, to_json_line
 
 SPANS = "spans"  # the column that is added
 _READ_SIZE = 1 << 20  # bytes read at a time to complete the last line of a block
 
+Lines = Iterator[tuple[int, bytes]]  # with the offset of the first byte of each
 SpansOfRows = list[list[Span] | None]  # None for a row without a text
 
 
@@ -88,16 +90,30 @@ def _to_json(spans: list[Span] | None) -> list[dict[str, Any]] | None:
     return None if spans is None else list(map(span_object, spans))
 
 
-def read_rows(block: Block, *, text_field: str) -> Rows:
+def require_splittable(encoding: str) -> str:
+    """Return the name of an encoding; InputError unless its lines end in one byte, as in UTF-8."""
+    name = require_encoding(encoding)
+    if "\n".encode(name) != b"\n":
+        raise InputError(f"files in `encoding` {encoding} cannot be split into blocks of lines")
+    return name
+
+
+def read_rows(block: Block, *, text_field: str, encoding: str | None = None) -> Rows:
     """Read the rows of a block.
 
     text_field: the field or column that contains the text; lines of text have none
+    encoding: of text files; None for UTF-8, or what a web page states
     """
     if block.format == "parquet":
         return _read_parquet(block, text_field)
     if block.format in WHOLE_FORMATS:
-        return _read_file(block)
-    return _read_jsonl(block, text_field) if block.format == "jsonl" else _read_lines(block)
+        return _read_file(block, encoding)
+    lines = _lines(block) if encoding is None else _decoded(_lines(block), encoding, block)
+    return (
+        _read_jsonl(block, lines, text_field)
+        if block.format == "jsonl"
+        else _read_lines(block, lines)
+    )
 
 
 def _read_parquet(block: Block, column: str) -> Rows:
@@ -117,22 +133,22 @@ def _read_parquet(block: Block, column: str) -> Rows:
     )
 
 
-def _read_file(block: Block) -> Rows:
+def _read_file(block: Block, encoding: str | None) -> Rows:
     """Read a page, message, PDF or DOCX file; its fields are columns."""
     problems: list[str] = []
     with open_file(block.source) as file:
         content = gzip.GzipFile(fileobj=file) if block.source.endswith(".gz") else file
         stream: Any = BufferedReader(content)
-        source = Source(stream, block.source, "text", None, problems.append)
+        source = Source(stream, block.source, "text", encoding, problems.append)
         documents = list(read_documents(source, TextFormat(block.format)))
     columns = [each.about("text") | {"text": each.text} for each in documents]
     texts: list[str | None] = [each.text for each in documents]
     return Rows(columns, texts, [block.source] * len(documents), problems)
 
 
-def _read_jsonl(block: Block, text_field: str) -> Rows:
+def _read_jsonl(block: Block, raw: Lines, text_field: str) -> Rows:
     problems: list[str] = []
-    lines = ((offset, _without_lone_surrogates(line)) for offset, line in _lines(block))
+    lines = ((offset, _without_lone_surrogates(line)) for offset, line in raw)
     records = list(jsonl_records(lines, name=block.source, unit="byte", on_problem=problems.append))
     rows = _rows(
         [record.values for record in records],
@@ -154,11 +170,11 @@ def _without_lone_surrogates(line: bytes) -> bytes:
         return line  # the reader of records reports it
 
 
-def _read_lines(block: Block) -> Rows:
+def _read_lines(block: Block, lines: Lines) -> Rows:
     problems: list[str] = []
     records = list(
         line_records(
-            _lines(block),
+            lines,
             field="text",
             name=block.source,
             unit="byte",
@@ -185,7 +201,16 @@ def _rows(columns: Any, values: Sequence[Any], locations: list[str], problem: st
     return Rows(columns, texts, locations, problems)
 
 
-def _lines(block: Block) -> Iterator[tuple[int, bytes]]:
+def _decoded(lines: Lines, encoding: str, block: Block) -> Lines:
+    """Yield the lines in UTF-8."""
+    for offset, line in lines:
+        try:
+            yield offset, line.decode(encoding).encode()
+        except UnicodeError as error:
+            raise InputError(f"{block.source} is not {encoding} text: {error}") from error
+
+
+def _lines(block: Block) -> Lines:
     """Yield the lines that begin in the block, each with the offset of its first byte."""
     with open_file(block.source) as file:
         try:

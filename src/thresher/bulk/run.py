@@ -60,6 +60,7 @@ class BulkRun:
     text_field: the field or column that contains the text
     threshold: the minimum score of an entity; None for the model's own
     only: the kinds of entities to keep; None for all
+    encoding: of text files; None for UTF-8, or what a web page states
     format: of the parts, jsonl or parquet
     """
 
@@ -69,6 +70,7 @@ class BulkRun:
     threshold: float | None = None
     format: str = "jsonl"
     only: tuple[str, ...] | None = None
+    encoding: str | None = None
 
     def start(self, blocks: Sequence[Block]) -> list[Block]:
         """Write the plan and return the blocks that are not done yet.
@@ -97,7 +99,7 @@ class BulkRun:
         name = f"part-{block.number:05}.{self.format}"
         checked_kinds(self.only, finder.kinds)  # not in a row: it would be reported for each
         try:
-            rows = read_rows(block, text_field=self.text_field)
+            rows = read_rows(block, text_field=self.text_field, encoding=self.encoding)
             spans = self._find_spans(finder, rows)
             part = (
                 rows.to_parquet(spans, with_kinds=bool(finder.kinds))
@@ -162,6 +164,7 @@ class BulkRun:
                 "text": self.text_field,
                 "threshold": self.threshold,
                 **({} if self.only is None else {"only": self.only}),
+                **({} if self.encoding is None else {"encoding": self.encoding}),
                 "form": self.format,
                 "model": model_identity(self.finder_choice),
                 "sources": {name: file_identity(name) for name in sources},

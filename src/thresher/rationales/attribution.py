@@ -14,6 +14,7 @@ from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.corpus import split_by_text
 from thresher.rationales.inference import Words
 
+INTEGRATION_POINTS = 8
 _WORDS_PER_BATCH = {"cpu": 1024, "cuda": 16_384}
 
 
@@ -48,6 +49,16 @@ def gradient_scores(
         for i, row in zip(indices, rows, strict=True):
             scores[i] = row
     return scores
+
+
+def contributions(
+    gated_encoder: GatedEncoder, classifier: Classifier, texts: Sequence[Words], answers: Tensor
+) -> list[Tensor]:
+    """Return how much each word adds to log p(answer), by integrated gradients; per text (words,).
+
+    Positive numbers speak for the answer, negative ones against it.
+    """
+    return gradient_scores(gated_encoder, classifier, texts, answers, points=INTEGRATION_POINTS)
 
 
 def random_scores(texts: Sequence[Words], *, generator: Generator) -> list[Tensor]:

@@ -25,6 +25,20 @@ class Baseline(StrEnum):
     OTHERS = "others"
 
 
+class RationaleMethod(StrEnum):
+    """How the words of a rationale are chosen: by the trained gates, or by integrated gradients."""
+
+    GATES = "gates"
+    INTEGRATED_GRADIENTS = "integrated-gradients"
+
+
+class Direction(StrEnum):
+    """Whether words speak for or against the label; the kind of a span in a rationale."""
+
+    FOR = "for"
+    AGAINST = "against"
+
+
 class ReferenceSelection(StrEnum):
     """Other ways to select words, which rationales are compared with."""
 

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 from thresher.entities.evaluation import Counts
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.progress import ProgressReporter, SilentProgress
-from thresher.rationales.attribution import gradient_scores, random_scores, top_words
+from thresher.rationales.attribution import contributions, gradient_scores, random_scores, top_words
 from thresher.rationales.choices import ReferenceSelection
 from thresher.rationales.classifier import Classifier, GatedEncoder
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
@@ -17,8 +17,6 @@ from thresher.rationales.finder import RationaleFinder, split_words
 from thresher.rationales.inference import Words, probabilities
 from thresher.rationales.labelled_texts import LabelledText
 from thresher.text.sentences import Word
-
-_INTEGRATION_POINTS = 8
 
 
 @dataclass(frozen=True)
@@ -95,8 +93,8 @@ def compare_selections(
         ReferenceSelection.GRADIENT: lambda: [
             each.abs() for each in gradient_scores(gated_encoder, classifier, texts, answers)
         ],
-        ReferenceSelection.INTEGRATED_GRADIENTS: lambda: gradient_scores(
-            gated_encoder, classifier, texts, answers, points=_INTEGRATION_POINTS
+        ReferenceSelection.INTEGRATED_GRADIENTS: lambda: contributions(
+            gated_encoder, classifier, texts, answers
         ),
     }
     selections = {"rationale": list(selected)}

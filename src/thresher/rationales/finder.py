@@ -16,15 +16,19 @@ from thresher.gates.batching import batches_by_length, group_by_words
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import encode_words
 from thresher.progress import ProgressReporter, SilentProgress
+from thresher.rationales.attribution import contributions
+from thresher.rationales.choices import RationaleMethod
 from thresher.rationales.classifier import GatedEncoder
 from thresher.rationales.corpus import split_by_text
 from thresher.rationales.fit import FittedRationales, fit_rationales
 from thresher.rationales.inference import probabilities
 from thresher.rationales.model import RationaleModel
 from thresher.rationales.settings import RationaleSettings
+from thresher.rationales.spans import relative_sizes, span_sums, spans_of, strongest_words
 from thresher.rationales.training import OPEN
 from thresher.text.annotations import Span
 from thresher.text.sentences import Word, segment
+from thresher.validation import require_choice
 
 _WORDS_PER_GROUP = 20_000  # of several texts that are encoded in common batches
 _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
@@ -34,14 +38,19 @@ _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 class Explanation:
     """The label of a text and the spans of words it depends on.
 
+    The kind of a span is "for" if its words speak for the label, and "against" if they speak
+    against it.
+
     probability: of the label, given the whole text (mode "frozen") or the rationale ("joint")
     from_rationale: of the same label, given the words of the spans alone
+    contributions: what each span adds to the logarithm of the probability, by integrated gradients
     """
 
     label: str
     probability: float
     from_rationale: float
     spans: tuple[Span, ...]
+    contributions: tuple[float, ...] = ()
 
 
 class RationaleFinder:
@@ -49,7 +58,7 @@ class RationaleFinder:
 
     >>> finder = RationaleFinder.fit(texts, labels)
     >>> finder.explain("The soup was cold and nobody came.")
-    Explanation(label='bad', probability=…, spans=(Span(start=13, end=17, text='cold', …), …))
+    Explanation(label='bad', …, spans=(Span(start=13, end=17, text='cold', …, kind='for'), …))
     """
 
     def __init__(self, encoder: Encoder, model: RationaleModel) -> None:
@@ -126,30 +135,58 @@ class RationaleFinder:
         """Write the model to a folder, completely or not at all."""
         self.model.write(Path(folder))
 
-    def explain(self, text: str, *, threshold: float | None = None) -> Explanation:
-        """Return the label of a text and its rationale."""
-        return next(self.explain_all([text], threshold=threshold))
+    def explain(
+        self, text: str, *, threshold: float | None = None, method: str = RationaleMethod.GATES
+    ) -> Explanation:
+        """Return the label of a text and its rationale, as `explain_all` does."""
+        return next(self.explain_all([text], threshold=threshold, method=method))
 
     def explain_all(
-        self, texts: Iterable[str], *, threshold: float | None = None
+        self,
+        texts: Iterable[str],
+        *,
+        threshold: float | None = None,
+        method: str = RationaleMethod.GATES,
     ) -> Iterator[Explanation]:
-        """Yield the explanation of each text; texts are consumed a few at a time."""
+        """Yield the explanation of each text; texts are consumed a few at a time.
+
+        method: "gates" selects the words with open gates; "integrated-gradients" selects as many
+            words, those that contribute most to the prediction of the classifier or against it
+        """
         if isinstance(texts, str):
             raise InputError("`texts` must be several strings; for a single one use `explain`")
+        require_choice("method", method, RationaleMethod)
         split = ((text, split_words(text)) for text in texts)
         for group in group_by_words(split, lambda each: len(each[1]), _WORDS_PER_GROUP):
-            words = [[word.text for word in each] for _, each in group]
-            scores = self.scores(words)
-            whole, rationale = self.answers(words, self.selected(scores, threshold))
-            answers = whole if self.model.mode == "frozen" else rationale
-            for i, (text, text_words) in enumerate(group):
-                label = int(answers[i].argmax())
-                yield Explanation(
-                    label=self.labels[label],
-                    probability=float(answers[i, label]),
-                    from_rationale=float(rationale[i, label]),
-                    spans=spans_of(text, text_words, scores[i], self._threshold(threshold)),
-                )
+            yield from self._explain_group(group, threshold, method)
+
+    def _explain_group(
+        self, group: Sequence[tuple[str, list[Word]]], threshold: float | None, method: str
+    ) -> Iterator[Explanation]:
+        words = [[word.text for word in each] for _, each in group]
+        scores = self.scores(words)
+        selected = self.selected(scores, threshold)
+        whole, rationale = self.answers(words, selected)
+        answers = whole if self.model.mode == "frozen" else rationale
+        labels = answers.argmax(-1)
+        signed = contributions(self.gated_encoder, self._classifier, words, labels)
+        by_gradients = method == RationaleMethod.INTEGRATED_GRADIENTS
+        if by_gradients:
+            counts = [max(1, int(each.sum())) for each in selected]
+            selected = [strongest_words(*each) for each in zip(signed, counts, strict=True)]
+            scores = [relative_sizes(each) for each in signed]
+            rationale = self.answers(words, selected)[1]
+        for i, (text, text_words) in enumerate(group):
+            label = int(labels[i])
+            values = (selected[i], scores[i], signed[i])
+            spans = spans_of(text, text_words, *values, split_directions=by_gradients)
+            yield Explanation(
+                label=self.labels[label],
+                probability=float(answers[i, label]),
+                from_rationale=float(rationale[i, label]),
+                spans=spans,
+                contributions=span_sums(text_words, spans, signed[i]),
+            )
 
     def scores(self, texts: Sequence[Sequence[str]]) -> list[Tensor]:
         """Return P(open) of the words of texts, given as words; for each text (words,)."""
@@ -217,29 +254,6 @@ def split_words(text: str) -> list[Word]:
     if not words:
         raise InputError("a text without words cannot be labelled; leave it out")
     return words
-
-
-def spans_of(
-    text: str, words: Sequence[Word], scores: Tensor, threshold: float
-) -> tuple[Span, ...]:
-    """Return runs of words that score at least the threshold, with their mean scores."""
-    runs: list[list[int]] = []
-    for i, score in enumerate(scores.tolist()):
-        if score < threshold:
-            continue
-        if runs and runs[-1][-1] == i - 1:
-            runs[-1].append(i)
-        else:
-            runs.append([i])
-    return tuple(
-        Span(
-            start=words[run[0]].start,
-            end=words[run[-1]].end,
-            text=text[words[run[0]].start : words[run[-1]].end],
-            score=min(1.0, float(scores[run].mean())),
-        )
-        for run in runs
-    )
 
 
 def _check_classifier(

@@ -8,6 +8,7 @@ from typing import Any
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import RecordFormat
+from thresher.text.recoding import require_encoding
 from thresher.text.records import JsonObject, Record, missing_field, read_records, split_text
 from thresher.text.sources import display_names, find_sources, open_source, record_format_from_name
 from thresher.validation import require_choice
@@ -50,6 +51,7 @@ def read_labelled(
     *,
     fields: Fields,
     format: str | None = None,  # noqa: A002
+    encoding: str | None = None,
     on_problem: WarningHandler | None = None,
     on_skipped: WarningHandler | None = None,
 ) -> Iterator[LabelledText]:
@@ -57,26 +59,33 @@ def read_labelled(
 
     format: jsonl, csv, tsv, or lines (one text per line, without labels); by default it follows
         from a file's name
+    encoding: the character encoding; by default UTF-8
     on_problem: called with one line for each record that is skipped; without it the first one
         raises `InputError`. A field that no record of a file has always raises it
     on_skipped: called with one line for each folder that has files of no known format
     """
     if format is not None:
         require_choice("format", format, RecordFormat)
+    if encoding is not None:
+        encoding = require_encoding(encoding)
     names = find_sources(sources, on_skipped=on_skipped)
     formats = [format or record_format_from_name(name) for name in names]
     if fields.label is not None and "lines" in formats:
         name = names[formats.index("lines")]
         raise InputError(f"{name} has lines without labels; give jsonl, csv or tsv")
-    return _texts(names, formats, fields, on_problem or raise_input_error)
+    return _texts(names, formats, fields, encoding, on_problem or raise_input_error)
 
 
 def _texts(
-    names: Sequence[str], formats: Sequence[str], fields: Fields, on_problem: WarningHandler
+    names: Sequence[str],
+    formats: Sequence[str],
+    fields: Fields,
+    encoding: str | None,
+    on_problem: WarningHandler,
 ) -> Iterator[LabelledText]:
     found = False
     for name, chosen in zip(names, formats, strict=True):
-        with open_source(name) as stream:
+        with open_source(name, encoding=encoding) as stream:
             records = read_records(
                 stream, chosen, name=name, on_problem=on_problem, field=fields.text
             )

@@ -17,6 +17,7 @@ from thresher.errors import (
 )
 from thresher.text.choices import RecordFormat, TextFormat
 from thresher.text.gzip_streams import MAGIC, BoundedGzipFile
+from thresher.text.recoding import as_utf8
 
 STANDARD_INPUT = "-"
 BUFFER_BYTES = 1 << 17  # also the sample from which formats are detected
@@ -189,8 +190,11 @@ def _suffix(path: Path) -> str:
 
 
 @contextmanager
-def open_source(name: str | Path) -> Iterator[Any]:
-    """Open a file, or standard input for "-", as an `io.BufferedReader`; decompress gzip."""
+def open_source(name: str | Path, *, encoding: str | None = None) -> Iterator[Any]:
+    """Open a file, or standard input for "-", as an `io.BufferedReader`; decompress gzip.
+
+    encoding: of a text, which is then read as UTF-8
+    """
     with os_errors_as_input_errors(f"cannot read {name}"):
         try:
             with _open(str(name)) as stream:
@@ -199,7 +203,7 @@ def open_source(name: str | Path) -> Iterator[Any]:
                 if str(name).endswith(".gz") or buffered.peek(len(MAGIC)).startswith(MAGIC):
                     content = cast(io.RawIOBase, BoundedGzipFile(buffered, str(name)))
                     buffered = io.BufferedReader(content, BUFFER_BYTES)
-                yield buffered
+                yield buffered if encoding is None else as_utf8(buffered, encoding, name=str(name))
         except (EOFError, zlib.error) as error:  # damaged gzip
             raise InputError(f"cannot read {name}: {error}") from error
 

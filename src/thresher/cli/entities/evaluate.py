@@ -12,7 +12,7 @@ from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
 from thresher.cli.option_parsers import parse_kind_name
-from thresher.cli.options import JsonRunOptions
+from thresher.cli.options import Encoding, JsonRunOptions
 from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
 from thresher.text.choices import GoldFormat
@@ -47,6 +47,7 @@ def evaluate(
     finder_options: FinderOptions,
     run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
+    encoding: Encoding = None,
     kind_map: KindMap = None,
     adapt: Adapt = None,
     selector: Selector = None,
@@ -67,7 +68,7 @@ def evaluate(
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
-    texts = GoldTexts.read(gold, format=format_, on_skipped=print_note)
+    texts = GoldTexts.read(gold, format=format_, encoding=encoding, on_skipped=print_note)
     choice = finder_options.choice(run.device, selector)
     finder = load_finder(choice, quiet=run.quiet)
     threshold = finder_options.threshold

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from thresher.bulk.finder_choice import FinderChoice
+from thresher.cli.entities.find_options import Kinds, Model, Selector, read_kinds
 from thresher.cli.models import load_model
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import Kinds, Model, Selector, SummaryOptions, read_kinds
+from thresher.cli.options import SummaryOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
 from thresher.errors import InputError

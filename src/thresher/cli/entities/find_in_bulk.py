@@ -47,8 +47,7 @@ def find_in_bulk(
     sources = texts.files()
     if STANDARD_INPUT in sources or not sources:
         raise InputError("`engine` reads files, not standard input")
-    if texts.encoding is not None:
-        raise InputError("`engine` reads UTF-8; it cannot be used with `encoding`")
+    from thresher.bulk.block_rows import require_splittable  # noqa: PLC0415
     from thresher.bulk.blocks import plan_blocks  # noqa: PLC0415
     from thresher.bulk.filesystems import find_files, is_remote  # noqa: PLC0415 (pyarrow)
     from thresher.bulk.run import BulkRun  # noqa: PLC0415
@@ -61,7 +60,10 @@ def find_in_bulk(
     if not blocks:
         raise InputError(f"no text in {sources[0]}")
     form = to or ("parquet" if all(each.format == "parquet" for each in blocks) else "jsonl")
-    run = BulkRun(folder, finder.with_absolute_folder(), texts.field, threshold, form, only)
+    encoding = None if texts.encoding is None else require_splittable(texts.encoding)
+    run = BulkRun(
+        folder, finder.with_absolute_folder(), texts.field, threshold, form, only, encoding
+    )
     with nullcontext() if is_remote(folder) else lock_output(Path(folder)):
         _process(run, blocks, workers=workers, output=output, quiet=quiet)
 

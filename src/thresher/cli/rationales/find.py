@@ -13,6 +13,7 @@ from thresher.cli.output import OutputFile, check_output_file, default_format, o
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
 from thresher.cli.rationales.writers import Explain
+from thresher.rationales.choices import RationaleMethod
 
 
 class OutputFormat(StrEnum):
@@ -35,6 +36,16 @@ To = Annotated[
 ]
 
 
+Method = Annotated[
+    RationaleMethod,
+    option(
+        "How the words are chosen: by the trained gates (gates), or by integrated-gradients, which "
+        "run the classifier eight times and choose as many words.",
+        metavar="METHOD",
+    ),
+]
+
+
 @with_option_groups
 def find(
     texts: LabelledTextOptions,
@@ -43,12 +54,16 @@ def find(
     to: To = None,
     output: OutputFile = None,
     threshold: Threshold = None,
+    method: Method = RationaleMethod.GATES,
 ) -> None:
     """Label texts and mark the words that decide.
 
     thresher rationale find reviews.jsonl --model model
     thresher rationale find reviews.csv --model model -o page.html
     echo "Cold soup." | thresher rationale find - --from lines --model model
+
+    Spans of the kind for speak for the label, those of the kind against speak
+    against it.
 
     Labels of the texts are ignored. Records that cannot be read are reported and
     skipped; the exit status is then 1.
@@ -61,7 +76,7 @@ def find(
     on_terminal = output is None and sys.stdout.isatty()
     with open_output(output) as write, progress_bars(quiet=run.quiet or on_terminal) as progress:
         finder = load_rationales(model, device=run.device, quiet=run.quiet)
-        explain = Explain(finder, progress.track(documents, "finding"), threshold)
+        explain = Explain(finder, progress.track(documents, "finding"), threshold, method)
         for piece in explain.write(output_format):
             write(piece)
     if output is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
-from thresher.cli.options import TRAINING, Form, GatesAt, Seed
+from thresher.cli.options import TRAINING, Encoding, Form, GatesAt, Seed
 from thresher.errors import InputError
 from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
 from thresher.rationales.labelled_texts import Fields, LabelledText, read_labelled
@@ -70,6 +70,7 @@ class LabelledTextOptions(OptionGroup):
         ),
     ] = None
     text_field: Annotated[str, option("Field with the text.", metavar="NAME")] = "text"
+    encoding: Encoding = None
 
     def read(
         self, problems: Problems, *, label: str | None = None, gold: str | None = None
@@ -83,6 +84,7 @@ class LabelledTextOptions(OptionGroup):
             self.texts,
             fields=fields,
             format=self.format_,
+            encoding=self.encoding,
             on_problem=problems,
             on_skipped=print_note,
         )

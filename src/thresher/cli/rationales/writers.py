@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from thresher.cli.entities.highlight import heading, highlight, safe, terminal
+from thresher.rationales.choices import RationaleMethod
 from thresher.rationales.labelled_texts import LabelledText
 from thresher.text.document import with_fields
 from thresher.text.formats.html import HtmlDocument, to_html
@@ -27,6 +28,7 @@ class Explain:
     finder: "RationaleFinder"
     documents: Iterable[LabelledText]
     threshold: float | None = None
+    method: str = RationaleMethod.GATES
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -45,7 +47,8 @@ class Explain:
                 pending.append(document)
                 yield document.text
 
-        for explanation in self.finder.explain_all(texts(), threshold=self.threshold):
+        explained = self.finder.explain_all(texts(), threshold=self.threshold, method=self.method)
+        for explanation in explained:
             self.counts[explanation.label] += 1
             yield pending.popleft(), explanation
 
@@ -58,6 +61,7 @@ class Explain:
                 "label": found.label,
                 "probability": round(found.probability, 6),
                 "from_rationale": round(found.from_rationale, 6),
+                "contributions": [round(each, 6) for each in found.contributions],
             }
             about = with_fields(own, document.fields, "text", "spans")
             yield to_jsonl(document.text, found.spans, about=about)

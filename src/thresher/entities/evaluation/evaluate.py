@@ -17,6 +17,7 @@ from thresher.errors import InputError, WarningHandler
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.annotation_tools import read_annotated
 from thresher.text.formats.conll import read_conll
+from thresher.text.recoding import require_encoding
 from thresher.text.sources import display_names, find_sources
 
 
@@ -32,18 +33,22 @@ class GoldTexts:
         sources: Iterable[str],
         *,
         format: str = "conll",  # noqa: A002
+        encoding: str | None = None,
         on_skipped: WarningHandler | None = None,
     ) -> "GoldTexts":
         """Read files; a record that cannot be read is an error, since skipping it changes results.
 
         format: conll, prodigy, doccano or label-studio
+        encoding: the character encoding; by default UTF-8
         on_skipped: called with one line for each folder that has files of no known format
         """
         names = find_sources(sources, on_skipped=on_skipped)
+        if encoding is not None:
+            encoding = require_encoding(encoding)
         if format == "conll":
-            texts = [list(read_conll(name)) for name in names]
+            texts = [list(read_conll(name, encoding=encoding)) for name in names]
         else:
-            files = (read_annotated(name, format=format) for name in names)
+            files = (read_annotated(name, format=format, encoding=encoding) for name in names)
             texts = [text.sentences() for file in files for text in file]
         gold = cls(texts)
         if not gold.sentences:

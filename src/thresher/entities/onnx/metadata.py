@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thresher.encoders.token_windows import WindowLayout
+from thresher.encoders.word_tokenizers import subword_tokenizer, word_pair_tokenizer
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.finding.span_model import SpanModel
@@ -137,8 +138,8 @@ def _inputs(windows: Mapping[str, Any], metadata: Mapping[str, str]) -> GraphInp
         rule = f"below {layout.max_tokens} tokens"
         require(layout.overlap < layout.max_tokens, "overlap", layout.overlap, rule)
     if TOKENIZER in metadata:
-        return GraphInputs.of_subwords(metadata[TOKENIZER], layout)
-    return GraphInputs.of_word_pairs(metadata[WORD_PAIRS], layout)
+        return GraphInputs(subword_tokenizer(metadata[TOKENIZER]), layout)
+    return GraphInputs(word_pair_tokenizer(metadata[WORD_PAIRS]), layout)
 
 
 def _classifier_config(classifier: KindClassifier) -> dict[str, Any]:

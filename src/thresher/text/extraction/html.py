@@ -19,6 +19,7 @@ from thresher.text.extraction.html_elements import (
     Attributes,
     is_code_box,
     is_extra,
+    is_listing,
     is_not_text,
 )
 from thresher.text.extraction.html_tokens import html_tokens
@@ -178,7 +179,7 @@ class _Extractor:
                     text,
                     in_main=inside["main"] > 0,
                     in_article=inside["article"] > 0,
-                    is_extra=inside["extra"] > 0,
+                    is_extra=inside["extra"] > 0 or (inside["pre"] > 0 and is_listing(text)),
                     link_characters=self._link_characters,
                 )
             )

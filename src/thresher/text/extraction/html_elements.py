@@ -28,6 +28,8 @@ _EXTRAS = re.compile(
     r"skip|social|sponsored|subscribe|toolbar|widget)(?=$|[\s_-])"
 )
 
+_PROSE = re.compile(r"(?:\b[^\W\d_A-Z]+,? +){3}[^\W\d_A-Z]+\b")  # four words in lower case
+
 Attributes = dict[str, str]
 
 
@@ -49,6 +51,14 @@ def is_not_text(tag: str, attributes: Attributes, *, in_content: bool) -> bool:
 def is_code_box(attributes: Attributes) -> bool:
     """Return True for an element whose class says that it contains source code."""
     return _CODE.search(attributes.get("class", "").lower()) is not None
+
+
+def is_listing(text: str) -> bool:
+    """Return True for preformatted text that is code or a list of values, and has no sentence.
+
+    Letters in the archives of mailing lists are preformatted, too, and have sentences.
+    """
+    return text.isascii() and _PROSE.search(text) is None
 
 
 def is_extra(tag: str, attributes: Attributes) -> bool:

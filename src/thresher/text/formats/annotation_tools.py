@@ -25,18 +25,20 @@ def read_annotated(
     *,
     format: str,  # noqa: A002
     field: str = "text",
+    encoding: str | None = None,
     on_problem: WarningHandler | None = None,
 ) -> Iterator[TaggedText]:
     """Read the texts of a file with their annotated spans; texts without annotation are skipped.
 
     format: prodigy, doccano or label-studio
     field: the field that contains the text
+    encoding: the character encoding; by default UTF-8
     on_problem: called with one line of text for each record that is skipped because it cannot be
         read; without it the first one raises InputError
     """
     require_choice("format", format, TOOLS)
     on_problem = on_problem or raise_input_error
-    with open_source(path) as stream:
+    with open_source(path, encoding=encoding) as stream:
         for record in json_records(stream, name=str(path), on_problem=on_problem):
             try:
                 text = TOOLS[format](record.values, field=field, number=record.number)

@@ -31,14 +31,19 @@ class _Row(NamedTuple):
 
 
 def read_conll(
-    path: str | Path, *, layout: Layout | None = None, need_tags: bool = True
+    path: str | Path,
+    *,
+    layout: Layout | None = None,
+    need_tags: bool = True,
+    encoding: str | None = None,
 ) -> Iterator[TaggedSentence]:
     """Read the sentences of a file, one at a time.
 
     layout: by default detected from the first lines
     need_tags: if False, files without tags are read, too; their sentences have no spans
+    encoding: the character encoding; by default UTF-8
     """
-    with open_source(path) as stream:
+    with open_source(path, encoding=encoding) as stream:
         yield from parse_conll(stream, name=str(path), layout=layout, need_tags=need_tags)
 
 

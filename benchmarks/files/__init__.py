@@ -1,0 +1,1 @@
+"""Files as people have them: nine kinds of text with marked entities."""

@@ -1,0 +1,1 @@
+"""Installation: the built wheel in empty environments, with each extra on its own."""
