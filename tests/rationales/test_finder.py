@@ -217,7 +217,7 @@ def test_words_of_the_other_label_speak_against_the_answer(finder, unseen):
     words = [[word.text for word in split_words(text)]]
     whole, nothing = finder.answers(words, [torch.zeros(len(words[0]), dtype=torch.bool)])
     gain = float((whole[0, own] / nothing[0, own]).log())
-    assert sum(found.contributions) == pytest.approx(gain, abs=0.1)
+    assert sum(found.contributions) == pytest.approx(gain, rel=0.3)
 
 
 def test_integrated_gradients_select_as_many_words_as_the_gates(finder, texts):
