@@ -12,6 +12,7 @@ name, but can be inside: "Martin Luther King".
 """
 
 from collections.abc import Set
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,12 @@ _MAX_DIGITS = 3  # of a number that belongs to the capital before it; years have
 _HYPHENS = frozenset("-–")
 _INNER = JOINERS | ARTICLES
 _PREPOSITIONS = frozenset(word for word in JOINERS if word.isalpha())
+_CACHE_SIZE = 1 << 16  # words; few words of running text are new
+
+Traits = NDArray[np.int16]
+_INSIDE, _TITLE, _PREPOSITION, _HYPHEN, _CAPITAL, _DIGITS, _SHORT, _LETTERS = (
+    1 << bit for bit in range(8)
+)
 
 
 def chain_inputs(
@@ -44,15 +51,16 @@ def chain_inputs(
 
     log_odds: (words,), from all signals   links: (words,), of the link gate, if there is one
     """
-    folded = sentences.replace_words(str.casefold)
-    inner = _contains(folded, _INNER)
-    title = _contains(folded, TITLES & not_names)
+    traits = sentences.map_words(_traits, np.int16)
+    excluded = sentences.map_words(lambda word: word.casefold() in not_names, np.bool_)
+    inner = (traits & _INSIDE) != 0
+    title = excluded & ((traits & _TITLE) != 0)
     last = np.zeros(len(inner), dtype=np.bool_)
     last[sentences.starts[1:] - 1] = True
-    hyphen = _hyphens_in_names(sentences)
-    number = _numbers_in_names(sentences, hyphen, last)
+    hyphen = _hyphens_in_names(traits)
+    number = _numbers_in_names(traits, hyphen, last)
     log_odds = np.where(signals.possible | title | inner, log_odds, -np.inf)
-    joining = _contains(folded, _PREPOSITIONS)
+    joining = (traits & _PREPOSITION) != 0
     capital = signals.casing == Casing.CAPITAL
     needs_more = _previous(capital & (log_odds < MAX_NOUN_LOG_ODDS)) & _next(capital)
     least = np.where(needs_more, AFTER_NOUN_LOG_ODDS, JOINING_LOG_ODDS)
@@ -68,7 +76,7 @@ def chain_inputs(
         log_odds,
         own_links,
         _case_links(signals, inner),
-        can_start=~(no_gate | title | _contains(folded, not_names)),
+        can_start=~(no_gate | excluded),
         can_end=~inner,
     )
 
@@ -82,15 +90,14 @@ def _case_links(signals: WordSignals, inner: Flags) -> NDArray[np.float64]:
     return np.where(differ, -CASE_LINK, together)
 
 
-def _hyphens_in_names(sentences: IndexedSentences) -> Flags:
+def _hyphens_in_names(traits: Traits) -> Flags:
     """Return which hyphens may be inside a name: between a capital and a capital or a number."""
-    capital = sentences.map_words(is_capitalised, np.bool_)
-    digits = sentences.map_words(_starts_with_digit, np.bool_)
-    found: Flags = _contains(sentences, _HYPHENS) & _previous(capital) & _next(capital | digits)
+    capital, capital_or_number = (traits & _CAPITAL) != 0, (traits & (_CAPITAL | _DIGITS)) != 0
+    found: Flags = ((traits & _HYPHEN) != 0) & _previous(capital) & _next(capital_or_number)
     return found
 
 
-def _numbers_in_names(sentences: IndexedSentences, hyphen: Flags, last: Flags) -> Flags:
+def _numbers_in_names(traits: Traits, hyphen: Flags, last: Flags) -> Flags:
     """Return which numbers may be part of the name before them.
 
     A number after a hyphen or, if it has at most three digits, after a capital, unless a lower-case
@@ -98,24 +105,30 @@ def _numbers_in_names(sentences: IndexedSentences, hyphen: Flags, last: Flags) -
 
     hyphen: those inside names   last: the last words of sentences
     """
-    digits = sentences.map_words(_starts_with_digit, np.bool_)
-    short = sentences.map_words(
-        lambda word: word.isdecimal() and len(word) <= _MAX_DIGITS, np.bool_
+    digits, short, letters, capital = (
+        (traits & each) != 0 for each in (_DIGITS, _SHORT, _LETTERS, _CAPITAL)
     )
-    letters = sentences.map_words(has_letters, np.bool_)
-    capital = sentences.map_words(is_capitalised, np.bool_)
     before_lower = _next(letters & ~capital) & ~last
     after_capital = _previous(capital & ~last) & short & ~before_lower
     found: Flags = digits & (_previous(hyphen) | after_capital)
     return found
 
 
-def _starts_with_digit(word: str) -> bool:
-    return word[:1].isdecimal()
-
-
-def _contains(sentences: IndexedSentences, words: Set[str]) -> Flags:
-    return sentences.map_words(words.__contains__, np.bool_)
+@lru_cache(_CACHE_SIZE)
+def _traits(word: str) -> int:
+    """Return what `chain_inputs` needs to know of a word, as bits."""
+    folded = word.casefold()
+    traits = {
+        _INSIDE: folded in _INNER,
+        _TITLE: folded in TITLES,
+        _PREPOSITION: folded in _PREPOSITIONS,
+        _HYPHEN: word in _HYPHENS,
+        _CAPITAL: is_capitalised(word),
+        _DIGITS: word[:1].isdecimal(),
+        _SHORT: word.isdecimal() and len(word) <= _MAX_DIGITS,
+        _LETTERS: has_letters(word),
+    }
+    return sum(bit for bit, present in traits.items() if present)
 
 
 def _next(flags: Flags) -> Flags:

@@ -2,14 +2,23 @@
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.priors.casing import Casing, casing_of_words, is_capitalised, is_word
+from thresher.entities.priors.casing import Casing, casing_of_words, is_word
 from thresher.entities.priors.word_statistics import is_repeated_nearby
 from thresher.text.indexed_sentences import IndexedSentences
+
+_CACHE_SIZE = 1 << 16  # words; few words of running text are new
+_OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER = (1 << bit for bit in range(5))
+_MARKS = {
+    **{"<": _OPENING, "</": _OPENING},
+    **{"/": _SLASH, "\\": _SLASH},
+    **{"=": _EQUALS, "==": _EQUALS},
+}
 
 Flags = NDArray[np.bool_]
 Sentences = Sequence[Sequence[str]]
@@ -64,7 +73,9 @@ class SignalExtractor:
         """Return the signals of the words of all texts; repetitions count within a text."""
         sentences = texts[0] if len(texts) == 1 else chain.from_iterable(texts)
         words = IndexedSentences.from_sentences(sentences)
-        casing = _casing_in_cased_sentences(words, strict_headlines=self.strict_headlines)
+        casing = casing_of_words(
+            words, strict_headlines=self.strict_headlines, only_cased_sentences=True
+        )
         repeated = None
         if self.ordinary is not None:
             text_lengths = list(map(len, texts))
@@ -90,12 +101,12 @@ def is_markup(sentences: IndexedSentences) -> Flags:
     """Return whether each word is a tag (`<div`, `</div`), an attribute or key (`class=`), an
     identifier (`user_id`) or part of a path (`/etc/app`): (words,).
     """
-    opening, slash, equals = (
-        sentences.map_words(marks.__contains__, np.bool_)
-        for marks in (("<", "</"), ("/", "\\"), ("=", "=="))
+    traits = sentences.map_words(_markup_traits, np.int8)
+    if not (traits & ~_NAME).any():
+        return np.zeros(len(traits), dtype=np.bool_)
+    opening, slash, equals, name, identifier = (
+        (traits & each) != 0 for each in (_OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER)
     )
-    name = sentences.map_words(str.isidentifier, np.bool_)
-    identifier = sentences.map_words(lambda word: "_" in word.strip("_"), np.bool_)
     before, after = _previous(opening), _next(equals)
     closing = _previous(slash) & np.append([False, False], opening[:-2])[: len(slash)]
     tag = name & (before | closing)
@@ -111,13 +122,8 @@ def _next(flags: Flags) -> Flags:
     return np.append(flags[1:], False)
 
 
-def _casing_in_cased_sentences(
-    sentences: IndexedSentences, *, strict_headlines: bool
-) -> NDArray[np.int8]:
-    """Return the casing of each word; uninformative in sentences without any capital: (words,)."""
-    casing = casing_of_words(sentences, strict_headlines=strict_headlines)
-    sentence = sentences.sentence_of_word()
-    capital = sentences.map_words(is_capitalised, np.bool_)
-    capitals = np.bincount(sentence[capital], minlength=len(sentences))
-    casing[capitals[sentence] == 0] = Casing.UNINFORMATIVE
-    return casing
+@lru_cache(_CACHE_SIZE)
+def _markup_traits(word: str) -> int:
+    """Return what `is_markup` needs to know of a word, as bits."""
+    name = _NAME if word.isidentifier() else 0
+    return _MARKS.get(word, 0) | name | (_IDENTIFIER if "_" in word.strip("_") else 0)

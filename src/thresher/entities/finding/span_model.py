@@ -19,7 +19,6 @@ short stretches whose sums are computed one by one.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +73,7 @@ class SpanModel:
             )
 
     def candidates(self, starts: Sequence[int], inputs: ChainInputs) -> Iterator[list[Candidate]]:
-        """Yield the candidates of each sentence: non-overlapping, from left to right.
+        """Return the candidates of each sentence: non-overlapping, from left to right.
 
         Of all ways to choose spans that do not overlap, the one with the largest sum of
         probabilities is chosen: it has the largest expected number of correct spans.
@@ -83,27 +82,34 @@ class SpanModel:
         """
         evidence = np.clip(self.scale * inputs.log_odds + self.bias, -np.inf, MAX_EVIDENCE)
         inside = evidence >= MIN_EVIDENCE
-        odds: list[float] = np.where(inside, np.exp(evidence), 0.0).tolist()
-        go_on: list[float] = self.continuations(inputs).tolist()
-        can_start: list[bool] = inputs.can_start.tolist()
-        can_end: list[bool] = inputs.can_end.tolist()
-        first = np.flatnonzero(inside & ~np.append(False, inside[:-1]))
-        last = np.flatnonzero(inside & ~np.append(inside[1:], False))
-        stretches = iter(zip(first.tolist(), (last + 1).tolist(), strict=True))
-        low, high = next(stretches, (len(odds), 0))
-        for sentence_start, sentence_end in pairwise(starts):
-            found: list[Candidate] = []
-            while low < sentence_end:
-                end = min(high, sentence_end, low + _MAX_STRETCH)
-                chain = _Chain(
-                    odds[low:end], go_on[low:end], can_start[low:end], can_end[low:end], self.start
-                )
-                offset = low - sentence_start
-                found += [Candidate(s + offset, e + offset, p) for s, e, p in chain.best_spans()]
-                low = end
-                if low == high:
-                    low, high = next(stretches, (len(odds), 0))
-            yield found
+        odds = np.where(inside, np.exp(evidence), 0.0)
+        go_on = self.continuations(inputs)
+        first, end, sentence = _stretches(inside, np.asarray(starts))
+        alone = self._single_word_scores(odds, go_on, inputs, first).tolist()
+        columns = [each.tolist() for each in (odds, go_on, inputs.can_start, inputs.can_end)]
+        found: list[list[Candidate]] = [[] for _ in starts[1:]]
+        for low, high, number, score in zip(first, end, sentence, alone, strict=True):
+            offset, own = low - starts[number], found[number]
+            if high == low + 1:
+                if score >= MIN_SPAN_SCORE:
+                    own.append(Candidate(offset, offset + 1, min(1.0, score)))
+                continue
+            for part in range(low, high, _MAX_STRETCH):
+                slices = (each[part : min(high, part + _MAX_STRETCH)] for each in columns)
+                best = _Chain(*slices, self.start).best_spans()
+                shift = part - starts[number]
+                own += [Candidate(s + shift, e + shift, p) for s, e, p in best]
+        return iter(found)
+
+    def _single_word_scores(
+        self, odds: Evidence, go_on: Evidence, inputs: ChainInputs, first: Sequence[int]
+    ) -> Evidence:
+        """Return `_Chain.span_probabilities` of the words `first`, each as a chain by itself."""
+        begin = self.start * inputs.can_start[first]
+        stop = np.where(inputs.can_end[first], (1 - go_on[first]) * (1 - self.start), 0.0)
+        own = odds[first]
+        scores: Evidence = begin * own / ((1 - self.start) ** 2 + begin * own * stop) * stop
+        return scores
 
     def continuations(self, inputs: ChainInputs) -> Evidence:
         """Return the probability that a name at each word continues to the next one: (words,)."""
@@ -111,6 +117,20 @@ class SpanModel:
         probability = 1 / (1 + np.exp(-(self.continuation + self.link * links + inputs.case_links)))
         probability = np.where(inputs.can_end, probability, 1.0)
         return np.where(np.isneginf(inputs.links), 0.0, probability)
+
+
+def _stretches(inside: Flags, starts: NDArray[np.int64]) -> tuple[list[int], list[int], list[int]]:
+    """Return the first word, the end and the sentence of each run of words that may be names.
+
+    inside: (words,)   starts: (sentences + 1,), where the words of each sentence start
+    """
+    breaks = np.zeros(len(inside) + 1, dtype=np.bool_)
+    breaks[starts] = True
+    outside = ~inside
+    first = np.flatnonzero(inside & (np.append(True, outside[:-1]) | breaks[:-1]))
+    last = np.flatnonzero(inside & (np.append(outside[1:], True) | breaks[1:]))
+    sentence = np.searchsorted(starts, first, side="right") - 1
+    return first.tolist(), (last + 1).tolist(), sentence.tolist()
 
 
 @dataclass(frozen=True, slots=True)

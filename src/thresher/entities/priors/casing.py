@@ -33,8 +33,16 @@ def casing_of_sentence(words: Sequence[str]) -> list[Casing]:
     return list(map(Casing, casing_of_words(IndexedSentences.from_sentences([words])).tolist()))
 
 
+# Bits of `_case_traits`; the two lowest are the `Casing` of the word itself.
+_CASING, _LONG, _STARTER = 0b11, 0b100, 0b1000
+_LONG_WORD = 5  # letters
+
+
 def casing_of_words(
-    sentences: IndexedSentences, *, strict_headlines: bool = False
+    sentences: IndexedSentences,
+    *,
+    strict_headlines: bool = False,
+    only_cased_sentences: bool = False,
 ) -> NDArray[np.int8]:
     """Return the `Casing` of each word: (words,).
 
@@ -44,23 +52,27 @@ def casing_of_words(
 
     strict_headlines: a headline, moreover, has no lower-case word of five or more letters, so that
         a short sentence with several names is none
+    only_cased_sentences: in a sentence without any capital, every word is uninformative
     """
-    casing: NDArray[np.int8] = sentences.map_words(_casing_of_word, np.int8)
+    traits = sentences.map_words(_case_traits, np.int8)
+    casing: NDArray[np.int8] = traits & _CASING
     sentence = sentences.sentence_of_word()
     capital, lower = (
         np.bincount(sentence[casing == kind], minlength=len(sentences))
         for kind in (Casing.CAPITAL, Casing.LOWER)
     )
-    is_headline = capital >= lower
+    has_no_case = capital >= lower  # a headline
     if strict_headlines:
-        long = sentences.map_words(_is_long, np.bool_) & (casing == Casing.LOWER)
-        is_headline &= np.bincount(sentence[long], minlength=len(sentences)) == 0
-    starters = sentences.map_words(_SENTENCE_STARTERS.__contains__, np.int32)
+        long = traits & (_LONG | _CASING) == _LONG | Casing.LOWER
+        has_no_case &= np.bincount(sentence[long], minlength=len(sentences)) == 0
+    if only_cased_sentences:
+        has_no_case |= capital == 0
+    starters = (traits & _STARTER) != 0
     clause = sentence + np.cumsum(starters, dtype=np.int32)  # a starter begins a new clause
     cased = np.flatnonzero(casing)
     is_first = np.diff(clause[cased], prepend=-1) > 0
     casing[cased[is_first]] = Casing.UNINFORMATIVE
-    casing[is_headline[sentence]] = Casing.UNINFORMATIVE
+    casing[has_no_case[sentence]] = Casing.UNINFORMATIVE
     return casing
 
 
@@ -87,10 +99,6 @@ def is_word(word: str) -> bool:
     return has_letters(word) and not is_address(word)
 
 
-def _is_long(word: str) -> bool:
-    return len(word) >= 5
-
-
 @lru_cache(_CACHE_SIZE)
 def _casing_of_word(word: str) -> Casing:
     """Return the casing of a word regardless of its context."""
@@ -99,3 +107,10 @@ def _casing_of_word(word: str) -> Casing:
     if word.lower() != word:
         return Casing.CAPITAL
     return Casing.LOWER if word.upper() != word else Casing.UNINFORMATIVE
+
+
+@lru_cache(_CACHE_SIZE)
+def _case_traits(word: str) -> int:
+    """Return what `casing_of_words` needs to know of a word, as bits."""
+    long = _LONG if len(word) >= _LONG_WORD else 0
+    return _casing_of_word(word) | long | (_STARTER if word in _SENTENCE_STARTERS else 0)

@@ -15,7 +15,7 @@ from thresher.entities.priors.casing import (
     is_address,
     is_word,
 )
-from thresher.text.indexed_sentences import IndexedSentences
+from thresher.text.indexed_sentences import IndexedSentences, WordIds
 
 PASSAGE = 20  # sentences that count as one passage
 _MAX_DISTANCE = PASSAGE // 2
@@ -117,17 +117,21 @@ def is_repeated_nearby(
     text_lengths: the number of sentences of each text; repetitions count within a text only. By
         default all sentences are one text
     """
-    folded = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
-    index = np.flatnonzero(
-        folded.map_words(lambda word: word not in ordinary and has_letters(word), np.bool_)
-    )
-    index = index[np.argsort(folded.word_ids[index], kind="stable")]  # group by word
-    word, sentence = folded.word_ids[index], folded.sentence_of_word()[index]
+    indexed, ids = IndexedSentences.from_sentences(sentences), WordIds()
+
+    def rare_id(word: str) -> int:
+        folded = word.casefold()
+        return ids[folded] if folded not in ordinary and has_letters(folded) else -1
+
+    word = indexed.map_words(rare_id, np.int32)
+    index = np.flatnonzero(word >= 0)
+    index = index[np.argsort(word[index], kind="stable")]  # group by word
+    word, sentence = word[index], indexed.sentence_of_word()[index]
     near = (word[1:] == word[:-1]) & (sentence[1:] - sentence[:-1] <= _MAX_DISTANCE)
     if text_lengths is not None and len(text_lengths) > 1:
         text = np.repeat(np.arange(len(text_lengths)), text_lengths)[sentence]
         near &= text[1:] == text[:-1]
-    repeated = np.zeros(len(folded.word_ids), dtype=np.bool_)
+    repeated = np.zeros(len(indexed.word_ids), dtype=np.bool_)
     repeated[index[1:][near]] = True
     repeated[index[:-1][near]] = True
     return repeated
