@@ -86,7 +86,8 @@ class SpanModel:
         go_on = self.continuations(inputs)
         first, end, sentence = _stretches(inside, np.asarray(starts))
         alone = self._single_word_scores(odds, go_on, inputs, first).tolist()
-        columns = [each.tolist() for each in (odds, go_on, inputs.can_start, inputs.can_end)]
+        all_odds, all_go_on = odds.tolist(), go_on.tolist()
+        can_start, can_end = inputs.can_start.tolist(), inputs.can_end.tolist()
         found: list[list[Candidate]] = [[] for _ in starts[1:]]
         for low, high, number, score in zip(first, end, sentence, alone, strict=True):
             offset, own = low - starts[number], found[number]
@@ -95,10 +96,12 @@ class SpanModel:
                     own.append(Candidate(offset, offset + 1, min(1.0, score)))
                 continue
             for part in range(low, high, _MAX_STRETCH):
-                slices = (each[part : min(high, part + _MAX_STRETCH)] for each in columns)
-                best = _Chain(*slices, self.start).best_spans()
+                cut = slice(part, min(high, part + _MAX_STRETCH))
+                chain = _Chain(
+                    all_odds[cut], all_go_on[cut], can_start[cut], can_end[cut], self.start
+                )
                 shift = part - starts[number]
-                own += [Candidate(s + shift, e + shift, p) for s, e, p in best]
+                own += [Candidate(s + shift, e + shift, p) for s, e, p in chain.best_spans()]
         return iter(found)
 
     def _single_word_scores(
