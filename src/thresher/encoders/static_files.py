@@ -4,15 +4,13 @@ from collections.abc import Mapping
 
 import torch
 from safetensors.torch import save
-from tokenizers import Tokenizer
 from torch import Tensor
 
+from thresher.encoders.static_arrays import FILES, TOKENIZER, WEIGHTS, reach_of, read_arrays
 from thresher.encoders.static_encoder import StaticEncoder
-from thresher.lm.tokens.tokenizer_checks import require_ids_below
-from thresher.tensor_files import build_module, load_tensors
+from thresher.tensor_files import build_module
 
-WEIGHTS, TOKENIZER = "encoder.safetensors", "tokenizer.json"
-FILES = (WEIGHTS, TOKENIZER)
+__all__ = ["FILES", "TOKENIZER", "WEIGHTS", "as_saved", "from_files", "to_files", "to_int8"]
 
 
 def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
@@ -28,37 +26,20 @@ def to_files(encoder: StaticEncoder) -> dict[str, bytes]:
 
 def from_files(files: Mapping[str, bytes]) -> StaticEncoder:
     """Load an encoder; its number of layers and its reach follow from the weights."""
-    weights = load_tensors(files[WEIGHTS], WEIGHTS)
-    integers, scales = weights.pop("vectors"), weights.pop("scales")
-    if integers.dim() != 2 or scales.shape != integers.shape[:1]:
-        raise ValueError(f"vectors of shape {list(integers.shape)} need one scale per row")
-    vectors = integers.float() * scales[:, None]
-    tokenizer = _tokenizer(files[TOKENIZER])
-    require_ids_below(len(vectors), tokenizer)
-    width, inputs = weights["mixing.0.weight"].shape
-    layers = sum(name.startswith("mixing.") and name.endswith(".weight") for name in weights)
-    reach = (inputs // width - 1) // 2
+    arrays, tokenizer = read_arrays(files)
+    weights = {name: torch.from_numpy(value) for name, value in arrays.items()}
+    layers = sum(name.startswith("norms.") for name in weights) // 2
+    vectors = torch.empty(weights["vectors"].shape)
 
     def build() -> StaticEncoder:
-        return StaticEncoder(tokenizer, torch.empty(vectors.shape), layers=layers, reach=reach)
+        return StaticEncoder(tokenizer, vectors, layers=layers, reach=reach_of(arrays))
 
-    encoder = build_module(build, {**weights, "vectors": vectors})
-    return encoder.eval().requires_grad_(False)
+    return build_module(build, weights).eval().requires_grad_(False)
 
 
 def as_saved(encoder: StaticEncoder) -> StaticEncoder:
     """Return the encoder with its weights rounded as in its files, on the same device."""
     return from_files(to_files(encoder)).to(encoder.device)
-
-
-def _tokenizer(content: bytes) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_str(content.decode())
-    except Exception as error:  # the library raises no specific type
-        raise ValueError(f"{TOKENIZER} contains no tokenizer: {error}") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()  # a saved length of padding could be arbitrarily large
-    return tokenizer
 
 
 def to_int8(vectors: Tensor) -> tuple[Tensor, Tensor]:

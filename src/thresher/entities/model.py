@@ -1,6 +1,5 @@
 """The model of an entity finder, and how it is saved in a folder."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -13,6 +12,7 @@ from torch import Tensor
 from thresher.encoders import static_files
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
+from thresher.entities import model_config
 from thresher.entities.finding.adaptation import Adaptation
 from thresher.entities.finding.decoding import MIN_WORD_SCORE
 from thresher.entities.finding.link_gate import LinkGate
@@ -22,28 +22,16 @@ from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
+from thresher.entities.model_config import KIND, LAYERS, LINKS, RANGES, WEIGHTS, WORDS
 from thresher.entities.readable_scripts import readable_scripts
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
 from thresher.gates.choices import GateUnit
 from thresher.gates.features import MEAN_ATTENTION, Features
 from thresher.gates.selector import Selector
-from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.model_folder import config_errors_as_input_errors
 from thresher.tensor_files import build_module, load_tensors, require_finite
-from thresher.untrusted_files import split_lines
-from thresher.validation import require, require_choice, require_number
-
-_WEIGHTS, _WORDS, _RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
-_LAYERS = "layers.safetensors"
-_LINKS = "links.safetensors"
-KIND = ModelKind(
-    "entity finder",
-    format=1,
-    files=(_WEIGHTS, _WORDS),
-    made_by="thresher fit",
-    optional=(*static_files.FILES, _RANGES, _LAYERS, _LINKS, *kind_model.FILES),
-    max_weights=4 << 30,
-)
+from thresher.validation import require, require_choice
 
 
 @dataclass(frozen=True)
@@ -118,11 +106,11 @@ class FinderModel:
     @cached_property
     def signal_extractor(self) -> SignalExtractor:
         """Extracts the signals of words besides their gates."""
-        return SignalExtractor(
+        return model_config.signal_extractor(
+            self.span_model,
             ordinary=self.ordinary,
             not_names=self.not_names,
             dates=self.dates,
-            strict_headlines=self.span_model is not None,
         )
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":
@@ -166,14 +154,14 @@ class FinderModel:
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
         files = {
-            _WEIGHTS: save(_weights(self.selectors)),
-            _WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
+            WEIGHTS: save(_weights(self.selectors)),
+            WORDS: "".join(f"{word}\n" for word in sorted(self.ordinary or ())).encode(),
             **(static_files.to_files(self.static) if self.static else {}),
-            **({_RANGES: save(dict(self.ranges))} if self.ranges else {}),
+            **({RANGES: save(dict(self.ranges))} if self.ranges else {}),
             **(self.kinds.to_files() if self.kinds else {}),
-            **({_LAYERS: save(_in_half_precision(self.layers))} if self.layers else {}),
+            **({LAYERS: save(_in_half_precision(self.layers))} if self.layers else {}),
             **(
-                {_LINKS: save(_in_half_precision(self.link_gate.state_dict()))}
+                {LINKS: save(_in_half_precision(self.link_gate.state_dict()))}
                 if self.link_gate
                 else {}
             ),
@@ -212,24 +200,24 @@ class FinderModel:
         """Load a model from a folder; raise InputError if files are missing, changed or invalid."""
         config, files = KIND.read(folder)
         with config_errors_as_input_errors(folder):
-            _check_config(config)
+            model_config.check_config(config)
             return cls(
                 encoder=config["encoder"],
                 layer=config["layer"],
-                selectors=_read_selectors(load_tensors(files[_WEIGHTS], _WEIGHTS), config),
-                features=Features(**config.get("features", {})),
+                selectors=_read_selectors(load_tensors(files[WEIGHTS], WEIGHTS), config),
+                features=_read_features(config),
                 entity=config.get("entity", 0),
-                ordinary=_ordinary(files[_WORDS]) if config.get("repetition", True) else None,
+                ordinary=model_config.ordinary_words(config, files[WORDS]),
                 not_names=frozenset(config["not_names"]),
-                dates=None if config.get("dates") is None else frozenset(config["dates"]),
+                dates=model_config.date_words(config),
                 learned_from=config["learned_from"],
                 static=static_files.from_files(files) if static_files.WEIGHTS in files else None,
-                ranges=_read_ranges(files[_RANGES]) if _RANGES in files else {},
+                ranges=_read_ranges(files[RANGES]) if RANGES in files else {},
                 kinds=KindModel.from_files(files) if kind_model.WEIGHTS in files else None,
-                layers=load_tensors(files[_LAYERS], _LAYERS) if _LAYERS in files else {},
+                layers=load_tensors(files[LAYERS], LAYERS) if LAYERS in files else {},
                 adapts=config.get("adapt") is True,
-                min_word_score=float(config.get("joining", MIN_WORD_SCORE)),
-                link_gate=_read_links(files[_LINKS]) if _LINKS in files else None,
+                min_word_score=model_config.min_word_score(config),
+                link_gate=_read_links(files[LINKS]) if LINKS in files else None,
             )
 
 
@@ -238,43 +226,29 @@ def _unless_default(key: str, value: float, default: float) -> dict[str, float]:
     return {} if value == default else {key: value}
 
 
-def _check_config(config: Mapping[str, Any]) -> None:
-    """Check the types of values that are used only after the model has been read."""
-    require(type(config["encoder"]) is str, "encoder", repr(config["encoder"]), "a name")
-    require(type(config["layer"]) is int, "layer", repr(config["layer"]), "a whole number")
-    require(type(config.get("entity", 0)) is int, "entity", config.get("entity"), "a whole number")
-    joining = config.get("joining", MIN_WORD_SCORE)
-    require_number("joining", joining, at_least=0, at_most=1)
-    for name in ("not_names", "dates"):
-        words = config.get(name) or []
-        valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
-        require(valid, name, type(words).__name__, "a list of words")
+def _read_features(config: Mapping[str, Any]) -> Features:
     features = Features(**config.get("features", {}))
     require_choice("unit", features.unit, GateUnit)
     valid = features.attention in (None, MEAN_ATTENTION) or type(features.attention) is int
     require(valid, "attention", repr(features.attention), "a layer, mean or null")
-    require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
+    return features
 
 
 def _read_ranges(content: bytes) -> dict[str, Tensor]:
-    ranges = load_tensors(content, _RANGES)
-    require_finite(ranges, _RANGES)
+    ranges = load_tensors(content, RANGES)
+    require_finite(ranges, RANGES)
     for name, value in ranges.items():
         if value.dim() != 2 or len(value) != 2 or not value.is_floating_point():
-            raise ValueError(f"{_RANGES}: {name} must have the shape (2, channels)")
+            raise ValueError(f"{RANGES}: {name} must have the shape (2, channels)")
     return ranges
 
 
 def _read_links(content: bytes) -> LinkGate:
-    return LinkGate.from_state(load_tensors(content, _LINKS)).eval()
+    return LinkGate.from_state(load_tensors(content, LINKS)).eval()
 
 
 def _as_config(span_model: SpanModel | None) -> dict[str, float] | None:
     return None if span_model is None else asdict(span_model)
-
-
-def _ordinary(words: bytes) -> frozenset[str]:
-    return frozenset(split_lines(words, _WORDS)) - {""}
 
 
 def _weights(selectors: Sequence[CalibratedSelector]) -> dict[str, Tensor]:
@@ -290,51 +264,29 @@ def _in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.half().cpu().contiguous() for name, value in tensors.items()}
 
 
-def _gate_options(config: Mapping[str, Any]) -> dict[str, float]:
-    """Return the arguments of the gate's form; before version 0.3 all had their defaults."""
-    options = {name: float(value) for name, value in config.get("gate", {}).items()}
-    for name, value in options.items():
-        require_number(name, value, above=-math.inf, below=math.inf)
-    return options
-
-
 def _read_selectors(
     weights: dict[str, Tensor], config: dict[str, Any]
 ) -> tuple[CalibratedSelector, ...]:
     """Build the selectors from the weights; `config` has the values of the entity selector."""
     configs = [dict(each) for each in config.get("others", [])]
     configs.insert(config.get("entity", 0), config)
-    selectors = []
-    for number, own_config in enumerate(configs):
-        prefix = f"{number}." if number else ""
-        state = {
-            name.removeprefix(prefix): value
-            for name, value in weights.items()
-            if name.startswith(prefix) and not name.removeprefix(prefix)[:1].isdigit()
-        }
-        selector = build_module(
-            partial(
-                Selector,
-                len(state["norm.weight"]),
-                hidden=config["hidden"],
-                form=config["form"],
-                gate_options=_gate_options(config),
-            ),
-            state,
+    return tuple(
+        CalibratedSelector(
+            _read_selector(model_config.weights_of_selector(weights, number), config),
+            model_config.signal_weights(own),
+            float(own["threshold"]),
+            model_config.span_model(own),
         )
-        trust = {name: float(value) for name, value in own_config["trust"].items()}
-        for name, value in trust.items():
-            require_number(name, value, above=-math.inf, below=math.inf)
-        signal_weights = SignalWeights(**trust)
-        spans = own_config.get("spans")
-        selectors.append(
-            CalibratedSelector(
-                selector,
-                signal_weights,
-                float(own_config["threshold"]),
-                SpanModel(**{name: float(value) for name, value in spans.items()})
-                if spans is not None
-                else None,
-            )
-        )
-    return tuple(selectors)
+        for number, own in enumerate(configs)
+    )
+
+
+def _read_selector(weights: dict[str, Tensor], config: dict[str, Any]) -> Selector:
+    build = partial(
+        Selector,
+        len(weights["norm.weight"]),
+        hidden=config["hidden"],
+        form=config["form"],
+        gate_options=model_config.gate_options(config),
+    )
+    return build_module(build, weights)

@@ -1,0 +1,109 @@
+"""The folder of an entity finder: its files, and the values in config.json. Needs no torch."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from thresher.encoders import static_arrays
+from thresher.entities.finding.decoding import MIN_WORD_SCORE
+from thresher.entities.finding.signal_weights import SignalWeights
+from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.finding.span_model import SpanModel
+from thresher.entities.kinds import kind_model
+from thresher.model_folder import ModelKind
+from thresher.untrusted_files import split_lines
+from thresher.validation import require, require_number
+
+WEIGHTS, WORDS, RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
+LAYERS, LINKS = "layers.safetensors", "links.safetensors"
+KIND = ModelKind(
+    "entity finder",
+    format=1,
+    files=(WEIGHTS, WORDS),
+    made_by="thresher fit",
+    optional=(*static_arrays.FILES, RANGES, LAYERS, LINKS, *kind_model.FILES),
+    max_weights=4 << 30,
+)
+
+T = TypeVar("T")
+
+
+def check_config(config: Mapping[str, Any]) -> None:
+    """Check the types of values that are used only after the model has been read."""
+    require(type(config["encoder"]) is str, "encoder", repr(config["encoder"]), "a name")
+    require(type(config["layer"]) is int, "layer", repr(config["layer"]), "a whole number")
+    require(type(config.get("entity", 0)) is int, "entity", config.get("entity"), "a whole number")
+    joining = config.get("joining", MIN_WORD_SCORE)
+    require_number("joining", joining, at_least=0, at_most=1)
+    for name in ("not_names", "dates"):
+        words = config.get(name) or []
+        valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
+        require(valid, name, type(words).__name__, "a list of words")
+    require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
+
+
+def ordinary_words(config: Mapping[str, Any], content: bytes) -> frozenset[str] | None:
+    """Return the words of `WORDS`; None if repetition is no signal."""
+    if not config.get("repetition", True):
+        return None
+    return frozenset(split_lines(content, WORDS)) - {""}
+
+
+def date_words(config: Mapping[str, Any]) -> frozenset[str] | None:
+    """Return the words of dates; None if dates are not entities."""
+    return None if config.get("dates") is None else frozenset(config["dates"])
+
+
+def min_word_score(config: Mapping[str, Any]) -> float:
+    """Return the smallest score of a word that joins a span."""
+    return float(config.get("joining", MIN_WORD_SCORE))
+
+
+def signal_weights(config: Mapping[str, Any]) -> SignalWeights:
+    """Return the weights of the signals besides the gates of one selector.
+
+    config: of the model, for the selector that finds entities, or one of its "others"
+    """
+    trust = {name: float(value) for name, value in config["trust"].items()}
+    for name, value in trust.items():
+        require_number(name, value, above=-math.inf, below=math.inf)
+    return SignalWeights(**trust)
+
+
+def span_model(config: Mapping[str, Any]) -> SpanModel | None:
+    """Return the probabilities of spans with one selector; None to decode runs of words."""
+    spans = config.get("spans")
+    if spans is None:
+        return None
+    return SpanModel(**{name: float(value) for name, value in spans.items()})
+
+
+def gate_options(config: Mapping[str, Any]) -> dict[str, float]:
+    """Return the arguments of the gate's form; before version 0.3 all had their defaults."""
+    options = {name: float(value) for name, value in config.get("gate", {}).items()}
+    for name, value in options.items():
+        require_number(name, value, above=-math.inf, below=math.inf)
+    return options
+
+
+def weights_of_selector(weights: Mapping[str, T], number: int) -> dict[str, T]:
+    """Return the weights of one selector; names after the first start with its index."""
+    prefix = f"{number}." if number else ""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in weights.items()
+        if name.startswith(prefix) and not name.removeprefix(prefix)[:1].isdigit()
+    }
+
+
+def signal_extractor(
+    spans: SpanModel | None,
+    *,
+    ordinary: frozenset[str] | None,
+    not_names: frozenset[str],
+    dates: frozenset[str] | None,
+) -> SignalExtractor:
+    """Return what extracts the signals of words besides their gates."""
+    return SignalExtractor(
+        ordinary=ordinary, not_names=not_names, dates=dates, strict_headlines=spans is not None
+    )
