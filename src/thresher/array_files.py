@@ -1,7 +1,7 @@
 """Load arrays from safetensors files that may come from anyone, without torch."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from thresher.errors import InputError
 from thresher.untrusted_files import check_weights
 
 Arrays = dict[str, NDArray[Any]]
+T = TypeVar("T")
 
 
 def load_arrays(content: bytes, name: str, *, allow_empty: bool = False) -> Arrays:
@@ -43,3 +44,17 @@ def require_array_shapes(
                 f"{name} do not fit the configuration: {key} has the shape {shape}, "
                 f"but the model needs {needed.get(key)}"
             )
+
+
+def with_prefix(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
+    """Return the arrays or tensors with the prefix before their names."""
+    return {f"{prefix}{name}": value for name, value in arrays.items()}
+
+
+def without_prefix(prefix: str, arrays: Mapping[str, T]) -> dict[str, T]:
+    """Return the arrays or tensors whose names start with the prefix, without it."""
+    return {
+        name.removeprefix(prefix): value
+        for name, value in arrays.items()
+        if name.startswith(prefix)
+    }

@@ -12,6 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 from torch.optim import Optimizer
 
+from thresher.array_files import with_prefix, without_prefix
 from thresher.atomic_files import write_file
 from thresher.errors import InputError
 from thresher.work_folder import other_run_error
@@ -89,17 +90,3 @@ def _load_optimizer_tensors(optimizer: Optimizer, tensors: Tensors) -> None:
         states.setdefault(int(index), {})[name] = value
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": states, "param_groups": groups})
-
-
-def with_prefix(prefix: str, tensors: Tensors) -> Tensors:
-    """Return the tensors with the prefix added to their names."""
-    return {prefix + name: value for name, value in tensors.items()}
-
-
-def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> Tensors:
-    """Return the tensors whose names start with the prefix, with the prefix removed."""
-    return {
-        name.removeprefix(prefix): value
-        for name, value in tensors.items()
-        if name.startswith(prefix)
-    }

@@ -82,13 +82,25 @@ class FinderChoice:
         if self.is_onnx:
             return self._load_onnx()
         if not self.is_auto:
-            return self.load_model()
+            return self._load_static() or self.load_model()
         from thresher.entities.auto_finder import AutoFinder  # noqa: PLC0415 (torch)
 
         if self.selector is not None:
             raise InputError(f"`selector` needs one model; `model` {AUTO} uses several")
         finder = AutoFinder(self._load_named)
         if self.rules is not None:
+            finder.rules = self.rules
+        return finder
+
+    def _load_static(self) -> "TextFinder | None":
+        """Load a model without a transformer, without torch; None if torch is needed."""
+        changed = (self.selector, self.kinds, self.adaptation) != (None, None, None)
+        if self.folder is None or changed or self.device not in (None, "cpu"):
+            return None
+        from thresher.entities.static_finder import StaticFinder  # noqa: PLC0415 (numpy)
+
+        finder = StaticFinder.load(find_model_folder(self.folder))
+        if finder is not None:
             finder.rules = self.rules
         return finder
 

@@ -63,6 +63,11 @@ class StaticGates:
         self._layers = [_MixingLayer.of(encoder, number) for number in range(layers)]
         self._reach = self._layers[0].reach if self._layers else 0
 
+    @property
+    def width(self) -> int:
+        """The length of the vector of a word."""
+        return int(self._vectors.shape[1])
+
     def gate_scores(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Return P(open) of every word: (words,)."""
         return self.prob_open(self.word_vectors(sentences))

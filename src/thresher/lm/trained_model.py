@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from thresher.checkpoint_files import without_prefix
+from thresher.array_files import without_prefix
 from thresher.deprecation import warn_renamed
 from thresher.lm.model import Architecture, LanguageModel, saved_name
 from thresher.lm.reports.evaluation import Evaluation, TokenSums

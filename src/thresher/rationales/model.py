@@ -8,7 +8,7 @@ from typing import Any
 from safetensors.torch import save
 from torch import Tensor
 
-from thresher.checkpoint_files import with_prefix, without_prefix
+from thresher.array_files import with_prefix, without_prefix
 from thresher.errors import InputError
 from thresher.gates.choices import GatePosition
 from thresher.gates.selector import Selector

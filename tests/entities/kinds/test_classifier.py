@@ -29,7 +29,7 @@ def test_a_classifier_is_saved_in_half_precision():
     x, y = points()
     fitted = fit_softmax_regression(x, np.eye(3)[y], np.ones(len(x)), penalty=1e-2)
     before = KindClassifier(("a", "b", "c"), *fitted, x.mean(axis=0))
-    after = KindClassifier.from_tensors(before.kinds, before.to_tensors())
+    after = KindClassifier.from_arrays(before.kinds, before.to_arrays())
     np.testing.assert_allclose(after.log_probabilities(x), before.log_probabilities(x), atol=0.02)
 
 

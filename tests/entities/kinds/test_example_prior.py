@@ -46,5 +46,5 @@ def test_kind_gates_agree_with_their_priors_and_are_saved():
     gates = train_kind_gates(vectors, prior, device=torch.device("cpu"))
     scores = kind_scores(gates, vectors)
     assert ((scores > 0.5) == (prior > 0.5)).mean() > 0.95
-    again = KindGates.from_tensors(2, gates.to_tensors())
+    again = KindGates.from_arrays(2, gates.to_arrays())
     np.testing.assert_allclose(kind_scores(again, vectors), scores, atol=1e-3)

@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.array_files import Arrays, require_finite_arrays
 from thresher.entities.kinds.span_vectors import Vectors
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 MIN_KIND_SCORE = 0.4  # an entity whose best kind is less probable has no kind
 
@@ -48,24 +46,20 @@ class KindClassifier:
         logits = vectors @ self.weight.T + (self.bias - self.weight @ self.mean)
         return log_softmax(logits)
 
-    def to_tensors(self) -> "dict[str, Tensor]":
+    def to_arrays(self) -> Arrays:
         """Return the weights by name, in half precision."""
-        import torch  # noqa: PLC0415 (classifying needs no torch)
-
         values = {"weight": self.weight, "bias": self.bias, "mean": self.mean}
-        return {name: torch.from_numpy(value).half() for name, value in values.items()}
+        return {name: value.astype(np.float16) for name, value in values.items()}
 
     @classmethod
-    def from_tensors(
-        cls, kinds: Sequence[str], tensors: "Mapping[str, Tensor]"
+    def from_arrays(
+        cls, kinds: Sequence[str], arrays: Mapping[str, NDArray[Any]]
     ) -> "KindClassifier":
-        """Return the classifier whose weights `to_tensors` gave."""
-        from thresher.tensor_files import require_finite  # noqa: PLC0415 (torch)
-
+        """Return the classifier whose weights `to_arrays` gave."""
         names = ("weight", "bias", "mean")
-        values = {name: tensors[name].float() for name in names}
-        require_finite(values, "the weights of the kinds")
-        return cls(tuple(kinds), **{name: values[name].numpy() for name in names})
+        values = {name: arrays[name].astype(np.float32) for name in names}
+        require_finite_arrays(values, "the weights of the kinds")
+        return cls(tuple(kinds), **values)
 
 
 def log_softmax(logits: Vectors) -> LogProbabilities:

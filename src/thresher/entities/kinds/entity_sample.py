@@ -7,16 +7,17 @@ the sample shows in which contexts such names occur.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from thresher.array_files import Arrays, require_finite_arrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.kinds.span_vectors import Vectors, span_bounds, unit_length
-from thresher.gates.word_vectors import UnitIndex
-from thresher.tensor_files import require_finite
+
+if TYPE_CHECKING:
+    from thresher.gates.word_vectors import UnitIndex
 
 SAMPLE_SIZE = 1150  # so that the built-in model stays below 1 MB
 MAX_PER_NAME = 4  # occurrences of the same name
@@ -50,26 +51,26 @@ class EntitySample:
         chosen = sample_indices(names)
         return cls(tuple(names[index] for index in chosen), contexts[chosen])
 
-    def to_tensors(self) -> dict[str, Tensor]:
+    def to_arrays(self) -> Arrays:
         """Return the contexts in 8 bits, with a scale for each."""
         scale = np.abs(self.contexts).max(axis=1, initial=1e-6) / _INT8_LEVELS
         levels = np.round(self.contexts / scale[:, None]).astype(np.int8)
-        return {"contexts": torch.from_numpy(levels), "scale": torch.from_numpy(scale).half()}
+        return {"contexts": levels, "scale": scale.astype(np.float16)}
 
     @classmethod
-    def from_tensors(
-        cls, names: Sequence[Sequence[str]], tensors: Mapping[str, Tensor]
+    def from_arrays(
+        cls, names: Sequence[Sequence[str]], arrays: Mapping[str, NDArray[Any]]
     ) -> "EntitySample":
-        """Return the sample whose contexts `to_tensors` gave; ValueError for other tensors."""
-        levels, scale = tensors["contexts"], tensors["scale"].float()
+        """Return the sample whose contexts `to_arrays` gave; ValueError for other arrays."""
+        levels, scale = arrays["contexts"], arrays["scale"].astype(np.float32)
         # Before they are multiplied: shapes that differ could be broadcast to a huge matrix.
-        if levels.dtype != torch.int8 or levels.dim() != 2 or scale.shape != (len(levels),):
+        if levels.dtype != np.int8 or levels.ndim != 2 or scale.shape != (len(levels),):
             raise ValueError(
-                f"contexts of the shape {tuple(levels.shape)} ({levels.dtype}) do not fit scales "
-                f"of the shape {tuple(scale.shape)}"
+                f"contexts of the shape {levels.shape} ({levels.dtype}) do not fit scales "
+                f"of the shape {scale.shape}"
             )
-        require_finite({"scale": scale}, "the sample of entities")
-        contexts = (levels.float() * scale[:, None]).numpy()
+        require_finite_arrays({"scale": scale}, "the sample of entities")
+        contexts = levels.astype(np.float32) * scale[:, None]
         return cls(tuple(map(tuple, names)), contexts)
 
 
@@ -82,7 +83,7 @@ def collect_sample(
     sentences: Sequence[Sequence[str]],
     found: Sequence[Sequence[Candidate]],
     vectors: NDArray[np.float16] | Vectors,
-    units: UnitIndex,
+    units: "UnitIndex",
 ) -> EntitySample:
     """Return a sample of the entities that were found in sentences.
 

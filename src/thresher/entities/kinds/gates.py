@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.checkpoint_files import without_prefix
+from thresher.array_files import Arrays, without_prefix
 from thresher.encoders.device_transfer import to_cpu
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.gates.choices import GateForm
@@ -49,17 +49,18 @@ class KindGates:
         """Return the gates on another device."""
         return KindGates(tuple(each.to(device).eval() for each in self.selectors))
 
-    def to_tensors(self) -> dict[str, Tensor]:
+    def to_arrays(self) -> Arrays:
         """Return the weights by name, in half precision."""
         return {
-            f"{number}.{name}": value.half().cpu().contiguous()
+            f"{number}.{name}": value.half().cpu().contiguous().numpy()
             for number, each in enumerate(self.selectors)
             for name, value in each.state_dict().items()
         }
 
     @classmethod
-    def from_tensors(cls, count: int, tensors: Mapping[str, Tensor]) -> "KindGates":
-        """Return the gates whose weights `to_tensors` gave.   count: of kinds"""
+    def from_arrays(cls, count: int, arrays: Arrays) -> "KindGates":
+        """Return the gates whose weights `to_arrays` gave.   count: of kinds"""
+        tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         states = [without_prefix(f"{number}.", tensors) for number in range(count)]
         return cls(tuple(build_module(partial(_like, each), each).eval() for each in states))
 

@@ -3,20 +3,21 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from safetensors.torch import save
+from safetensors.numpy import save
 
-from thresher.checkpoint_files import with_prefix, without_prefix
+from thresher.array_files import Arrays, load_arrays, with_prefix, without_prefix
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import check_kind_name
-from thresher.entities.kinds.gates import KindGates
 from thresher.errors import InputError
-from thresher.gates.selector import Selector
-from thresher.tensor_files import load_tensors
-from thresher.untrusted_files import parse_json
+from thresher.untrusted_files import check_weights, parse_json
 from thresher.validation import require
+
+if TYPE_CHECKING:
+    from thresher.entities.kinds.gates import KindGates
+    from thresher.gates.selector import Selector
 
 WEIGHTS, NAMES = "kinds.safetensors", "kinds.json"
 FILES = (WEIGHTS, NAMES)
@@ -34,7 +35,7 @@ class KindModel:
 
     sample: EntitySample
     classifier: KindClassifier | None = None
-    gates: KindGates | None = None
+    gates: "KindGates | None" = None
 
     def __post_init__(self) -> None:
         if self.gates is not None and self.classifier is not None:
@@ -48,7 +49,7 @@ class KindModel:
         return self.classifier.kinds if self.classifier else ()
 
     @property
-    def _selectors(self) -> tuple[Selector, ...]:
+    def _selectors(self) -> "tuple[Selector, ...]":
         return self.gates.selectors if self.gates else ()
 
     def check_width(self, width: int) -> None:
@@ -65,14 +66,14 @@ class KindModel:
 
     def to_files(self) -> dict[str, bytes]:
         """Return the content of the files."""
-        tensors = with_prefix(_SAMPLE, self.sample.to_tensors())
+        arrays = with_prefix(_SAMPLE, self.sample.to_arrays())
         if self.classifier is not None:
-            tensors |= with_prefix(_CLASSIFIER, self.classifier.to_tensors())
+            arrays |= with_prefix(_CLASSIFIER, self.classifier.to_arrays())
         if self.gates is not None:
-            tensors |= with_prefix(_GATES, self.gates.to_tensors())
+            arrays |= with_prefix(_GATES, self.gates.to_arrays())
         names = {"kinds": list(self.kinds), "names": [" ".join(each) for each in self.sample.names]}
         text = json.dumps(names, ensure_ascii=False, indent=0) + "\n"
-        return {WEIGHTS: save(tensors), NAMES: text.encode(errors="replace")}
+        return {WEIGHTS: save(arrays), NAMES: text.encode(errors="replace")}
 
     @classmethod
     def from_files(cls, files: Mapping[str, bytes]) -> "KindModel":
@@ -85,17 +86,31 @@ class KindModel:
             check_kind_name(kind)
         if len(set(kinds)) < len(kinds):
             raise ValueError(f"{NAMES} has a kind twice")
-        tensors = load_tensors(files[WEIGHTS], WEIGHTS, allow_empty=True)
-        gates = without_prefix(_GATES, tensors)
+        arrays = load_arrays(files[WEIGHTS], WEIGHTS, allow_empty=True)
         return cls(
-            EntitySample.from_tensors(
-                [name.split(" ") for name in names], without_prefix(_SAMPLE, tensors)
+            EntitySample.from_arrays(
+                [name.split(" ") for name in names], without_prefix(_SAMPLE, arrays)
             ),
-            KindClassifier.from_tensors(kinds, without_prefix(_CLASSIFIER, tensors))
+            KindClassifier.from_arrays(kinds, without_prefix(_CLASSIFIER, arrays))
             if kinds
             else None,
-            KindGates.from_tensors(len(kinds), gates) if gates else None,
+            _read_gates(len(kinds), without_prefix(_GATES, arrays)),
         )
+
+
+def has_gates(files: Mapping[str, bytes]) -> bool:
+    """Return True if the kinds that `KindModel.to_files` wrote have gates."""
+    names = check_weights(files[WEIGHTS], WEIGHTS) if WEIGHTS in files else {}
+    return any(name.startswith(_GATES) for name in names)
+
+
+def _read_gates(count: int, arrays: Arrays) -> "KindGates | None":
+    """Return the gates of a number of kinds; None if there are no weights of gates."""
+    if not arrays:
+        return None
+    from thresher.entities.kinds.gates import KindGates  # noqa: PLC0415 (torch)
+
+    return KindGates.from_arrays(count, arrays)
 
 
 def _strings(config: Mapping[str, Any], name: str) -> list[str]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from torch.nn import ModuleList
 
-from thresher.checkpoint_files import read_checkpoint, with_prefix, without_prefix, write_checkpoint
+from thresher.array_files import with_prefix, without_prefix
+from thresher.checkpoint_files import read_checkpoint, write_checkpoint
 from thresher.entities.training.state import TrainingState
 
 _WEIGHTS, _GENERATOR = "selectors.", "noise"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import torch
 
-from thresher.checkpoint_files import read_checkpoint, with_prefix, without_prefix, write_checkpoint
+from thresher.array_files import with_prefix, without_prefix
+from thresher.checkpoint_files import read_checkpoint, write_checkpoint
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState

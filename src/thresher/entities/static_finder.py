@@ -1,0 +1,149 @@
+"""Find entities with a model without a transformer, on a CPU, with numpy instead of torch.
+
+Importing torch takes more than a second, in which such a model reads a hundred thousand words.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from thresher.array_files import (
+    Arrays,
+    load_arrays,
+    require_array_shapes,
+    require_finite_arrays,
+)
+from thresher.encoders import static_arrays
+from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.entities import model_config
+from thresher.entities.finding.scored_text import ScoredSentence
+from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.finding.word_decoding import WordDecoder
+from thresher.entities.kinds import kind_model
+from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
+from thresher.entities.kinds.kind_model import KindModel
+from thresher.entities.readable_scripts import readable_scripts, unreadable_text
+from thresher.entities.sentence_scorer import SentenceScorer
+from thresher.gates.batching import batches_in_order
+from thresher.gates.static_gates import StaticGates
+from thresher.model_folder import config_errors_as_input_errors
+from thresher.validation import require_number
+
+_WORDS_PER_BATCH = 8192
+_PLAIN_FEATURES = {"unit": "word", "attention": None}
+
+
+class StaticFinder(TextFinder):
+    """Finds what `EntityFinder` finds with the same model, up to rounding.
+
+    It has the methods of `TextFinder`, and none that need torch: for other kinds, another selector
+    or training, use `EntityFinder`.
+
+    >>> StaticFinder.load(find_model_folder("fast-english")).find("Marie Curie moved to Paris.")
+    [Span(start=0, end=11, text='Marie Curie', score=…), Span(start=21, end=26, text='Paris', …)]
+    """
+
+    def __init__(
+        self,
+        gates: StaticGates,
+        sentences: SentenceScorer,
+        *,
+        threshold: float,
+        scripts: frozenset[str] | None = None,
+    ) -> None:
+        self._gates, self._sentences = gates, sentences
+        self._threshold, self._scripts = threshold, scripts
+
+    @classmethod
+    def load(cls, folder: Path) -> Self | None:
+        """Load a model; None if it needs torch.
+
+        Raises InputError if files are missing, changed or invalid.
+        """
+        if not (folder / static_arrays.WEIGHTS).exists():
+            return None
+        config, files = model_config.KIND.read(folder)
+        with config_errors_as_input_errors(folder):
+            if _needs_torch(config, files):
+                return None
+            model_config.check_config(config)
+            threshold = float(config["threshold"])
+            require_number("threshold", threshold, at_least=0, at_most=1)
+            return cls(
+                _read_gates(config, files),
+                _read_scorer(config, files),
+                threshold=threshold,
+                scripts=readable_scripts(config["encoder"], config["learned_from"]),
+            )
+
+    @property
+    def threshold(self) -> float:
+        """The smallest score of a candidate that counts as an entity."""
+        return self._threshold
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds that spans can have; empty if the finder knows none."""
+        assigner = self._sentences.assigner
+        return assigner.classifier.kinds if assigner else ()
+
+    def unreadable(self, text: str) -> str | None:
+        """Return why the model cannot read a text, and which model can; None if it can."""
+        return unreadable_text(text, self._scripts)
+
+    def encode(self, sentences: SplitText) -> EncodedWords:
+        """Return vectors and gate scores of words; those of a sentence depend on no other one."""
+        batches = batches_in_order(sentences, words_per_batch=_WORDS_PER_BATCH)
+        parts = [self._gates.word_vectors(sentences[each[0] : each[-1] + 1]) for each in batches]
+        vectors = np.concatenate([np.zeros((0, self._gates.width), np.float32), *parts])
+        return EncodedWords(self._gates.prob_open(vectors), vectors)
+
+    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
+        return self._sentences.score(texts, self.encode(list(chain.from_iterable(texts))))
+
+
+def _needs_torch(config: Mapping[str, Any], files: Mapping[str, bytes]) -> bool:
+    """Return True if the model has parts that are only computed with torch."""
+    return (
+        model_config.LINKS in files
+        or bool(config.get("gate"))
+        or config.get("features") not in (None, _PLAIN_FEATURES)
+        or kind_model.has_gates(files)
+    )
+
+
+def _read_gates(config: Mapping[str, Any], files: Mapping[str, bytes]) -> StaticGates:
+    encoder, tokenizer = static_arrays.read_arrays(files)
+    weights = load_arrays(files[model_config.WEIGHTS], model_config.WEIGHTS)
+    selector = model_config.weights_of_selector(weights, config.get("entity", 0))
+    _check_selector(selector, width=encoder["vectors"].shape[1], hidden=config["hidden"])
+    return StaticGates(SubwordTokenizer(tokenizer), encoder, selector, form=config["form"])
+
+
+def _check_selector(weights: Arrays, *, width: int, hidden: int) -> None:
+    needed = {
+        **{"norm.weight": (width,), "norm.bias": (width,)},
+        **{"inner.weight": (hidden, width), "inner.bias": (hidden,)},
+        **{"outer.weight": (2, hidden), "outer.bias": (2,)},
+    }
+    require_array_shapes(weights, needed, "the weights of the selector")
+    require_finite_arrays(weights, "the weights of the selector")
+
+
+def _read_scorer(config: Mapping[str, Any], files: Mapping[str, bytes]) -> SentenceScorer:
+    spans, not_names = model_config.span_model(config), frozenset(config["not_names"])
+    extractor = model_config.signal_extractor(
+        spans,
+        ordinary=model_config.ordinary_words(config, files[model_config.WORDS]),
+        not_names=not_names,
+        dates=model_config.date_words(config),
+    )
+    decoder = WordDecoder(
+        model_config.signal_weights(config), not_names, spans, model_config.min_word_score(config)
+    )
+    kinds = KindModel.from_files(files) if kind_model.WEIGHTS in files else None
+    classifier = kinds.classifier if kinds else None
+    return SentenceScorer(extractor, decoder, KindAssigner(classifier) if classifier else None)
