@@ -23,7 +23,14 @@ FORBIDDEN = {
 }
 # Modules beside the packages, which every package may use.
 SHARED_MODULES = {
-    *("atomic_files", "checkpoint_files", "deprecation", "errors", "hardware_support"),
+    *(
+        "array_files",
+        "atomic_files",
+        "checkpoint_files",
+        "deprecation",
+        "errors",
+        "hardware_support",
+    ),
     *("lazy_exports", "model_folder", "moved_modules", "progress", "validation"),
     *("output_lock", "tensor_files", "untrusted_files", "work_folder"),
 }

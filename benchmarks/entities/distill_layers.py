@@ -52,7 +52,7 @@ class Batch:
     ids, mask: (windows, tokens)   inside: (windows, tokens), True for tokens of words
     tokens: (tokens,), all that are not padding, counted over all windows
     word_tokens, word: (tokens,), those of words, and the word of each
-    words: their number
+    counts: (words, 1), the number of tokens of each word
     """
 
     ids: Tensor
@@ -61,26 +61,26 @@ class Batch:
     tokens: Tensor
     word_tokens: Tensor
     word: Tensor
-    words: int
+    counts: Tensor
 
     @classmethod
     def of(cls, batch: TokenBatch) -> "Batch":
         inside = batch.word >= 0
+        word = batch.word[inside]
         return cls(
             ids=batch.ids,
             mask=batch.mask,
             inside=inside,
             tokens=batch.mask.flatten().nonzero()[:, 0],
             word_tokens=inside.flatten().nonzero()[:, 0],
-            word=batch.word[inside],
-            words=batch.words,
+            word=word,
+            counts=torch.bincount(word, minlength=batch.words).clamp(min=1)[:, None],
         )
 
     def word_vectors(self, hidden: Tensor) -> Tensor:
         """Return the mean of each word's tokens.   hidden: (all tokens, width)"""
-        sums = hidden.new_zeros(self.words, hidden.shape[1])
-        sums = sums.index_add(0, self.word, hidden[self.word_tokens])
-        return sums / torch.bincount(self.word, minlength=self.words).clamp(min=1)[:, None]
+        sums = hidden.new_zeros(len(self.counts), hidden.shape[1])
+        return sums.index_add(0, self.word, hidden[self.word_tokens]) / self.counts
 
 
 @dataclass(frozen=True)

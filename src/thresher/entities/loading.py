@@ -3,17 +3,21 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.loading import choose_device
 from thresher.encoders.protocol import Int8Encoder, LayeredEncoder
+from thresher.entities.int8_gates import RANGE, normalized_range
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
+from thresher.gates.features import Features
 from thresher.model_folder import config_errors_as_input_errors
 
 _CALIBRATION_SENTENCES = 300  # about this many; ten would suffice to measure input ranges
+_SENTENCES_PER_BATCH = 64
 
 
 def load_with_encoder(
@@ -47,10 +51,21 @@ def loaded_encoder(encoder: Encoder | str | None) -> Encoder:
 
 
 def input_ranges(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
-    """Return the input ranges of the encoder's layers on some sentences, if it supports int8."""
+    """Return the input ranges of linear layers on some sentences, if the encoder supports int8.
+
+    These are the layers of the encoder, and the first layers of the gates.
+    """
     if not isinstance(encoder, Int8Encoder):
         return {}
-    return encoder.input_ranges(sentences[:: max(1, len(sentences) // _CALIBRATION_SENTENCES)])
+    sample = list(sentences[:: max(1, len(sentences) // _CALIBRATION_SENTENCES)])
+    ranges = encoder.input_ranges(sample)
+    if ranges:
+        vectors = [
+            Features().encode(encoder, sample[low : low + _SENTENCES_PER_BATCH])
+            for low in range(0, len(sample), _SENTENCES_PER_BATCH)
+        ]
+        ranges[RANGE] = normalized_range(torch.cat(vectors)).cpu()
+    return ranges
 
 
 def in_int8(encoder: Encoder, ranges: Mapping[str, Tensor]) -> Encoder:

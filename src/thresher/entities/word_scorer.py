@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.device_transfer import to_cpu
-from thresher.encoders.protocol import Encoder
+from thresher.encoders.protocol import Encoder, LowPrecision
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.int8_gates import RANGE, Int8Gates
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.model import FinderModel
@@ -33,6 +34,7 @@ class WordScorer:
         self._selector = model.selector.to(encoder.device).eval()
         self._static_gates = _static_gates(encoder, model)
         self._link_gate = model.link_gate and model.link_gate.to(encoder.device).eval()
+        self._int8_gates = _int8_gates(encoder, model)
         gates = model.kinds.gates if model.kinds else None
         self._kind_gates = gates.to(encoder.device) if gates else None
 
@@ -56,18 +58,23 @@ class WordScorer:
         if self._static_gates is not None:
             parts = [self._static_gates.gate_scores(group) for group in groups]
             return np.concatenate([np.zeros(0, np.float32), *parts]), None
-        opened, links = [], []
+        opened, links = [], list[Tensor]()
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         with torch.inference_mode():
             for group in groups:
                 encoded = self.model.features.encode(self.encoder, group)
-                opened.append(self._selector.prob_open(encoded))
-                links += self._links(encoded)
+                opened.append(self._prob_open(encoded, links))
         return self._max_per_word(groups, opened), self._joined_links(links)
 
-    def _links(self, vectors: Tensor) -> list[Tensor]:
-        """Return the log-odds of the link gate for one batch, as a list without or with them."""
-        return [] if self._link_gate is None else [self._link_gate.of_neighbours(vectors)]
+    def _prob_open(self, vectors: Tensor, links: list[Tensor]) -> Tensor:
+        """Return P(open) of one batch; append the log-odds of the link gate, if there is one."""
+        if self._int8_gates is not None:
+            opened, own_links = self._int8_gates(vectors)
+            links += [] if own_links is None else [own_links]
+            return opened
+        if self._link_gate is not None:
+            links.append(self._link_gate.of_neighbours(vectors))
+        return self._selector.prob_open(vectors)
 
     def _joined_links(self, links: Sequence[Tensor]) -> Scores | None:
         if self._link_gate is None:
@@ -83,9 +90,8 @@ class WordScorer:
         with torch.inference_mode():
             for group in groups:
                 encoded = self.model.features.encode(self.encoder, group)
-                opened.append(self._selector.prob_open(encoded))
+                opened.append(self._prob_open(encoded, links))
                 vectors.append(encoded[:, : self.encoder.width])
-                links += self._links(encoded)
                 if self._kind_gates is not None:
                     kinds.append(self._kind_gates.scores(vectors[-1]))
         gate_scores = self._max_per_word(groups, opened)
@@ -124,10 +130,23 @@ class WordScorer:
         return np.concatenate(scores)
 
 
+def _int8_gates(encoder: Encoder, model: FinderModel) -> Int8Gates | None:
+    """Return the gates in int8, if the encoder runs in int8 and the range of its vectors is known.
+
+    Only for gates of words: attention features have no known range.
+    """
+    in_int8 = isinstance(encoder, LowPrecision) and encoder.precision == "int8"
+    if not in_int8 or RANGE not in model.ranges or model.features != Features():
+        return None
+    return Int8Gates(model.selector, model.link_gate, model.ranges[RANGE])
+
+
 def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
     """Return the gates computed with numpy, if the encoder has no transformer and is on a CPU."""
     on_cpu = encoder.device.type == "cpu"
     if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
+        return None
+    if model.selector.gate_options:
         return None
     weights, selector = (
         {name: value.detach().numpy() for name, value in module.state_dict().items()}

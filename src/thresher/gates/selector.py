@@ -56,7 +56,11 @@ class Selector(nn.Module):
 
     def forward(self, vectors: Tensor) -> KumaraswamyGate:
         """Return the gate of each word."""
-        outer: Tensor = self.outer(functional.gelu(self.inner(self.norm(vectors))))
+        return self.from_inner(self.inner(self.norm(vectors)))
+
+    def from_inner(self, inner: Tensor) -> KumaraswamyGate:
+        """Return the gates, given the outputs of the first layer: (words, hidden)."""
+        outer: Tensor = self.outer(functional.gelu(inner))
         a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, **self.gate_options, validate_args=False)
 

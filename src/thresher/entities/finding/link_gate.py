@@ -54,8 +54,12 @@ class LinkGate(nn.Module):
 
         vectors: (words, width)
         """
-        of_left, of_right = self._inner(vectors)
-        return functional.pad(self._outer(of_left[:-1] + of_right[1:]), (0, min(1, len(vectors))))
+        return self.from_inner(self.inner(self.norm(vectors)))
+
+    def from_inner(self, inner: Tensor) -> Tensor:
+        """Return `of_neighbours`, given the outputs of the first layer: (words, 2 · hidden)."""
+        of_left, of_right = inner.chunk(2, dim=-1)
+        return functional.pad(self._outer(of_left[:-1] + of_right[1:]), (0, min(1, len(inner))))
 
     def _inner(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         left, right = self.inner(self.norm(vectors)).chunk(2, dim=-1)
