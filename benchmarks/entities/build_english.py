@@ -17,15 +17,14 @@ from torch import Tensor
 from benchmarks.data import ALL_RESULTS, DISTILLED, MODELS, ROOT, SMALL, raw_english
 from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
-from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
+from thresher.entities.loading import input_ranges
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
 from thresher.entities.priors.casing import has_letters, is_address
 
 FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
 LICENCE = "cc-by-sa-4.0"
-_RANGE_STEP = 50  # one sentence in 50 of the raw text is used to measure the input ranges
 SOURCES = (
     (
         "English Web Treebank, training text without annotations (Bies et al. 2012; "
@@ -113,10 +112,9 @@ def write_student(made: Path, name: str) -> None:
 
 
 def _ranges(model: FinderModel) -> dict[str, Tensor]:
-    """Measure the input ranges of the encoder's layers on raw text, which int8 inference needs."""
+    """Measure the input ranges of linear layers on raw text, which int8 inference needs."""
     encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
-    assert isinstance(encoder, Int8Encoder)
-    return encoder.input_ranges([words for words in raw_english() if words][::_RANGE_STEP])
+    return input_ranges(encoder, [words for words in raw_english() if words])
 
 
 def _f1(figures: dict[str, dict[str, float]], case: str) -> str:

@@ -33,6 +33,7 @@ from thresher.encoders.protocol import TokenBatch
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.link_gate import LinkGate
+from thresher.entities.loading import input_ranges
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import CREDITS
 from thresher.gates.batching import batches_by_length
@@ -42,7 +43,6 @@ from thresher.gates.selector import Selector
 KEPT_LAYERS, INNER_UNITS = (0, 2), 768
 RATE, WARM_UP, GATE_WEIGHT, LINK_WEIGHT = 6e-4, 300, 2.0, 0.5
 _WORDS_PER_BATCH, _MAX_WORDS = 10_000, 120
-_SAMPLE = 50  # one sentence in 50 measures the importance of units and the input ranges
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> F
         model,
         layer=student.layers,
         layers=layers,
-        ranges=encoder.with_layers(layers).input_ranges(sentences[::_SAMPLE]),
+        ranges=input_ranges(encoder.with_layers(layers), sentences),
         selectors=(own,),
         entity=0,
         link_gate=link_gate,

@@ -10,7 +10,7 @@ import torch
 from benchmarks.data import ALL_RESULTS, REPORT, Gold, read_gold
 from benchmarks.entities import peers
 from thresher.encoders.protocol import WordEncoder
-from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
+from thresher.entities.built_in import FAST_ENGLISH, MULTILINGUAL, SMALL_ENGLISH
 from thresher.entities.evaluation import span_counts
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate, decode
@@ -104,6 +104,11 @@ def small(sample: Sample) -> Row:
     )
 
 
+def multilingual(sample: Sample) -> Row:
+    finder = EntityFinder.load(MULTILINGUAL, device="cpu")
+    return Row(finder.find_words, lambda: {"f1": sample.f1(finder.find_words)})
+
+
 def distilled(sample: Sample) -> Row:
     finder = EntityFinder.load(FAST_ENGLISH, device="cpu")
     whole = Sample(read_gold(REPORT))
@@ -170,6 +175,10 @@ def segmentation(sample: Sample) -> Row:
 
 def encoder(sample: Sample) -> Row:
     return Row(run_encoder(EntityFinder.default(device="cpu")))
+
+
+def word_vectors(sample: Sample) -> Row:
+    return Row(run_encoder_to_words(EntityFinder.default(device="cpu")))
 
 
 def run_encoder(finder: EntityFinder) -> Callable[[Sentences], None]:
@@ -255,6 +264,8 @@ ROWS: dict[str, Callable[[Sample], Row]] = {
     "exact default": exact,
     "small": small,
     "distilled": distilled,
+    "multilingual": multilingual,
+    "word vectors": word_vectors,
     "bare encoder": encoder,
     "bare tokenizer": tokenizer,
     "spaCy": spacy,

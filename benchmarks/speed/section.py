@@ -14,6 +14,8 @@ _TITLES = {
     "exact default": "Thresher, built-in model, single precision (`exact=True`)",
     "small": "**Thresher, small-english** (two distilled layers), int8",
     "distilled": "**Thresher, fast-english** (distilled)",
+    "multilingual": "**Thresher, multilingual**, int8",
+    "word vectors": "encoder of the built-in model alone, to word vectors as in `find`",
     "bare encoder": "encoder of the built-in model alone: tokenizer and three layers of MiniLM",
     "bare tokenizer": "tokenizer of the built-in model alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
@@ -138,7 +140,28 @@ def _processors() -> list[str]:
         "libraries are limited to the instructions of older CPUs. One thread: words per second of "
         "CPU time; two: of wall-clock time."
     )
-    return [about, "\n".join(lines), *_quality_of_processors()]
+    return [about, "\n".join(lines), *_of_encoder(figures), *_first(row), *_quality_of_processors()]
+
+
+def _of_encoder(figures: list[dict[str, Any]]) -> list[str]:
+    """Return how fast the built-in model is relative to its encoder, in each variant."""
+    parts = []
+    for each in figures:
+        if each["row"] == "word vectors":
+            key = each["threads"], each["instructions"]
+            ratio = speed_of(figures, "default", *key) / each["words_per_second"]
+            parts.append(f"{ratio:.0%} ({key[1]}, {key[0]} threads)")
+    return [f"Speed of `find` relative to its encoder: {', '.join(parts)}."] if parts else []
+
+
+def _first(row: dict[str, Any]) -> list[str]:
+    seconds = [f"`{model}` {each:.2f} s" for model, each in row.get("first_find", {}).items()]
+    if not seconds:
+        return []
+    return [
+        "The first result: CPU time of `thresher find` with a short text, from the start of Python "
+        f"to its end: {', '.join(seconds)}."
+    ]
 
 
 def _quality_of_processors() -> list[str]:
