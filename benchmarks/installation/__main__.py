@@ -27,31 +27,50 @@ _SECONDS = 600  # for one command
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*", default=list(CHECKS), help="some of the extras")
-    extras = parser.parse_args().only
+    parser.add_argument("--base", type=Path, help="an environment with the wheel and no extra")
+    options = parser.parse_args()
+    extras = options.only
     measured = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.exists() else {}
-    with tempfile.TemporaryDirectory() as folder:
-        [wheel] = WheelBuilder(str(ROOT)).build(directory=folder)
+    with tempfile.TemporaryDirectory() as temporary:
+        [wheel] = WheelBuilder(str(ROOT)).build(directory=temporary)
+        base = options.base or Path(temporary) / "base"
+        seconds = install(base, wheel) if options.base is None else None
         for extra in extras:
-            measured[extra] = check_extra(extra, Path(wheel))
+            measured[extra] = check_extra(extra, wheel, base)
+            if not extra and seconds is not None:
+                measured[extra]["seconds"] = round(seconds)
             print(extra or "(none)", measured[extra], flush=True)
             RESULT.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     if problems := [name for name in extras if measured[name]["problems"]]:
         sys.exit(f"problems with: {', '.join(problems)}")
 
 
-def check_extra(extra: str, wheel: Path) -> dict[str, Any]:
+def install(environment: Path, target: str, *, base: Path | None = None) -> float:
+    """Create an environment and install the wheel into it; return the seconds that pip took.
+
+    base: an environment with the wheel's own dependencies. Its packages are linked into the new
+        one instead of being downloaded and unpacked again, except for Thresher itself
+    """
+    subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    if base is not None:
+        packages = next(base.glob("lib/python*/site-packages"))
+        to = environment / packages.relative_to(base)
+        for each in packages.iterdir():
+            if not each.name.startswith("thresher") and not (to / each.name).exists():
+                subprocess.run(["cp", "-al", each, to], check=True)
+    constraints = str(ROOT / "constraints.txt")
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    started = time.perf_counter()
+    subprocess.run([*pip, "--constraint", constraints, target], check=True, capture_output=True)
+    return time.perf_counter() - started
+
+
+def check_extra(extra: str, wheel: str, base: Path) -> dict[str, Any]:
     """Return the seconds and megabytes of an installation, and the commands that failed."""
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory(dir=base.parent) as temporary:
         folder = Path(temporary)
         environment = folder / "environment"
-        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
-        target = f"{wheel}[{extra}]" if extra else str(wheel)
-        python = str(environment / "bin" / "python")
-        constraints = str(ROOT / "constraints.txt")
-        pip = [python, "-m", "pip", "install", "--quiet", "--constraint", constraints, target]
-        started = time.perf_counter()
-        subprocess.run(pip, check=True, capture_output=True)
-        seconds = time.perf_counter() - started
+        seconds = install(environment, f"{wheel}[{extra}]" if extra else wheel, base=base)
         write_inputs(folder)
         problems = [each for check in CHECKS[extra] if (each := _problem(check, folder))]
         size = sum(file.lstat().st_size for file in environment.rglob("*") if file.is_file())

@@ -230,7 +230,7 @@ def test_integrated_gradients_select_as_many_words_as_the_gates(finder, texts):
         ]
         assert counts[1] == max(1, counts[0])
         assert gradients.label == gates.label
-    with pytest.raises(InputError, match="unknown method 'lime'"):
+    with pytest.raises(InputError, match="unknown `method` 'lime'"):
         finder.explain(texts[0], method="lime")
 
 

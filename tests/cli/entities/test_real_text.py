@@ -68,7 +68,7 @@ def test_every_row_of_a_table_and_its_id_are_kept(tmp_path, capsys):
     assert [each["received"] for each in records] == [row["received"] for row in rows]
     assert main(["find", str(table), *options, "-o", str(tmp_path / "out.csv")]) == 0
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
-        written = {row["id"] for row in csv.DictReader(file)}
-    assert written <= {row["id"] for row in rows}
-    with_names = {each["id"] for each in records if each["spans"]}
-    assert written >= with_names
+        written = list(csv.DictReader(file))
+    assert list(dict.fromkeys(row["id"] for row in written)) == [row["id"] for row in rows]
+    found = {(row["id"], row["text"]) for row in written if row["text"]}
+    assert found == {(each["id"], span["text"]) for each in records for span in each["spans"]}

@@ -14,8 +14,12 @@ SPAN_COLUMNS = ("start", "end", "text", "kind", "score", "kind_score")
 def span_rows(document: Document, spans: Sequence[Span]) -> Iterator[JsonObject]:
     """Yield a row for each span, with the columns `TEXT_COLUMNS`, other fields, `SPAN_COLUMNS`.
 
+    A record with other fields and no span has one row with empty cells, so that no id is lost.
+
     start and end count from the beginning of the text, not of the file; `offset` is the difference
     """
     about = document.about(*SPAN_COLUMNS)
+    if document.fields and not spans:
+        yield about | dict.fromkeys(SPAN_COLUMNS)
     for span in spans:
         yield about | dict.fromkeys(SPAN_COLUMNS) | span_object(span)

@@ -1,6 +1,6 @@
 """Measure the time from an empty environment to a table of the entities of 1,000 documents.
 
-python -m benchmarks.files.first_table
+python -m benchmarks.installation.first_table
 
 The documents have about 120 words each, sentences of two texts of the project in random order. The
 time of the installation depends on the network and on the package index that pip uses.
