@@ -1,8 +1,10 @@
 """Accessibility and appearance, in light and dark mode and on screens of several sizes."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from thresher.web import page
 
@@ -20,6 +22,10 @@ CONTRAST = """() => {
         const shade = light(back(mark));
         return (Math.max(text, shade) + 0.05) / (Math.min(text, shade) + 0.05);
     });
+}"""
+BELOW_THE_MARK = """mark => {
+    const [{ left, bottom, width }] = mark.getClientRects(); // of its first line
+    return { x: left + width / 2, y: bottom - 3, width: 1, height: 8 };
 }"""
 CONTROLS = (
     "button, select, summary, a, input:not([type=file], [type=checkbox]), textarea, .actions label"
@@ -81,6 +87,23 @@ def test_marked_text_has_enough_contrast(visit, scheme):
     ratios = visit.page.evaluate(CONTRAST)
     assert len(ratios) > 10
     assert min(ratios) >= 4.5
+
+
+def test_the_marks_can_be_seen_through_the_text_field(visit):
+    """On the screen and not only in the document: the underlines have the colours of the kinds."""
+    visit.type(TEXT)
+    colours = set()
+    for mark in visit.page.locator("mark.entity").all():
+        kind = mark.evaluate("mark => mark.style.getPropertyValue('--highlight')")
+        seen = pixels(visit.page.screenshot(clip=mark.evaluate(BELOW_THE_MARK)))
+        assert tuple(map(int, kind.split())) in seen
+        colours.add(kind)
+    assert len(colours) == 2
+
+
+def pixels(picture: bytes) -> list[tuple[int, ...]]:
+    image = Image.open(BytesIO(picture)).convert("RGB")
+    return [image.getpixel((x, y)) for x in range(image.width) for y in range(image.height)]
 
 
 @pytest.mark.parametrize("width", [1280, 768, 360])
