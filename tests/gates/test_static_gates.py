@@ -9,7 +9,7 @@ from thresher.encoders.static_encoder import StaticEncoder
 from thresher.gates.choices import GateForm
 from thresher.gates.features import Features
 from thresher.gates.selector import PARAMETER_RANGES, Selector
-from thresher.gates.static_gates import GATE_RANGES, StaticGates, gelu
+from thresher.gates.static_gates import StaticGates, gate_range, gelu
 
 WORDS = ["Paris", "moved", "to", "unbelievably", "Zürich", "?", "\u200b"]
 
@@ -55,9 +55,31 @@ def test_gelu_equals_that_of_torch():
     np.testing.assert_allclose(gelu(x.numpy()), expected, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("form", GateForm)
-def test_ranges_are_those_of_the_selector(form):
-    gate_range = GATE_RANGES[form]
-    assert (gate_range.low, gate_range.high) == PARAMETER_RANGES[form]
-    opening = Selector(4, hidden=4, form=form)(torch.zeros(1, 4)).opening
-    assert gate_range.opening == pytest.approx(opening)
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        *((each, {}) for each in GateForm),
+        (GateForm.THRESHOLDED, {"threshold": 0.3}),
+        (GateForm.CONTINUOUS, {"threshold": 0.7}),
+        (GateForm.STRETCHED, {"lower": -0.5, "upper": 1.2}),
+    ],
+)
+def test_ranges_are_those_of_the_selector(form, options):
+    own = gate_range(form, options)
+    assert (own.low, own.high) == PARAMETER_RANGES[form]
+    selector = Selector(4, hidden=4, form=form, gate_options=options)
+    assert own.opening == pytest.approx(selector(torch.zeros(1, 4)).opening)
+
+
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [
+        ("thresholded", {"lower": -0.1}),
+        ("stretched", {"threshold": 0.5}),
+        ("stretched", {"lower": 0.1}),
+        ("continuous", {"threshold": 1.0}),
+    ],
+)
+def test_options_that_a_form_does_not_have_are_refused(form, options):
+    with pytest.raises(ValueError, match="gate"):
+        gate_range(form, options)

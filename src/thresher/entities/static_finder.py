@@ -109,7 +109,6 @@ def _needs_torch(config: Mapping[str, Any], files: Mapping[str, bytes]) -> bool:
     """Return True if the model has parts that are only computed with torch."""
     return (
         model_config.LINKS in files
-        or bool(config.get("gate"))
         or config.get("features") not in (None, _PLAIN_FEATURES)
         or kind_model.has_gates(files)
     )
@@ -120,7 +119,13 @@ def _read_gates(config: Mapping[str, Any], files: Mapping[str, bytes]) -> Static
     weights = load_arrays(files[model_config.WEIGHTS], model_config.WEIGHTS)
     selector = model_config.weights_of_selector(weights, config.get("entity", 0))
     _check_selector(selector, width=encoder["vectors"].shape[1], hidden=config["hidden"])
-    return StaticGates(SubwordTokenizer(tokenizer), encoder, selector, form=config["form"])
+    return StaticGates(
+        SubwordTokenizer(tokenizer),
+        encoder,
+        selector,
+        form=config["form"],
+        gate_options=model_config.gate_options(config),
+    )
 
 
 def _check_selector(weights: Arrays, *, width: int, hidden: int) -> None:

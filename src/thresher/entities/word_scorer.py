@@ -146,10 +146,14 @@ def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
     on_cpu = encoder.device.type == "cpu"
     if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
         return None
-    if model.selector.gate_options:
-        return None
     weights, selector = (
         {name: value.detach().numpy() for name, value in module.state_dict().items()}
         for module in (encoder, model.selector)
     )
-    return StaticGates(encoder.subwords, weights, selector, form=model.selector.form)
+    return StaticGates(
+        encoder.subwords,
+        weights,
+        selector,
+        form=model.selector.form,
+        gate_options=model.selector.gate_options,
+    )

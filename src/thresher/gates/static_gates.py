@@ -7,7 +7,7 @@ words are shifted slices of one array.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,18 +44,45 @@ GATE_RANGES = {
 }
 
 
+def gate_range(form: str, options: Mapping[str, float]) -> GateRange:
+    """Return the range of a form; ValueError for an unknown form or an option it does not have.
+
+    options: `threshold` of thresholded and continuous gates, `lower` and `upper` of stretched ones
+    """
+    default = GATE_RANGES[GateForm(form)]
+    stretched = form == GateForm.STRETCHED
+    if unknown := options.keys() - ({"lower", "upper"} if stretched else {"threshold"}):
+        raise ValueError(f"{form} gates have no option {min(unknown)}")
+    if stretched:
+        lower, upper = options.get("lower", -0.1), options.get("upper", 1.1)
+        if not (lower < 0 and upper > 1):
+            raise ValueError(f"stretched gates need lower < 0 and upper > 1: {lower}, {upper}")
+        return replace(default, opening=-lower / (upper - lower))
+    opening = options.get("threshold", default.opening)
+    if not 0 < opening < 1:
+        raise ValueError(f"the threshold of a gate must be between 0 and 1, got {opening}")
+    return replace(default, opening=opening)
+
+
 class StaticGates:
     """P(open) of every word.
 
     encoder: `vectors`, `edge`, `mixing.*` and `norms.*` of a `StaticEncoder`
     selector: `norm.*`, `inner.*` and `outer.*` of a `Selector`
     form: of the gates
+    gate_options: arguments of the form, `threshold` or `lower` and `upper`
     """
 
     def __init__(
-        self, subwords: SubwordTokenizer, encoder: Weights, selector: Weights, *, form: str
+        self,
+        subwords: SubwordTokenizer,
+        encoder: Weights,
+        selector: Weights,
+        *,
+        form: str,
+        gate_options: Mapping[str, float] | None = None,
     ) -> None:
-        self._subwords, self._gate = subwords, GATE_RANGES[GateForm(form)]
+        self._subwords, self._gate = subwords, gate_range(form, gate_options or {})
         self._vectors = encoder["vectors"]
         self._edge = _float32(encoder["edge"])
         self._selector = {name: _float32(value) for name, value in selector.items()}
