@@ -117,7 +117,7 @@ bench-rationales: $(BENCH)
 bench-lm: $(BENCH)
 	@$(BIN)/python -m benchmarks.lm speed
 	@$(BIN)/python -m benchmarks.lm shakespeare-cpu --device cpu --threads 2
-	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies
+	@$(BIN)/python -m benchmarks.lm shakespeare two-languages five-languages output-layers vocabularies automatic-margin
 	@$(BIN)/python -m benchmarks.lm.two_language_seeds
 	@$(BIN)/python -m benchmarks.lm.section > /dev/null
 

@@ -15,7 +15,7 @@ from benchmarks.lm import speed
 from benchmarks.lm.corpora import MAKERS, corpus
 from benchmarks.lm.experiments import EXPERIMENTS
 from benchmarks.lm.machine import Machine
-from benchmarks.lm.rows import RESULTS, SEEDS
+from benchmarks.lm.rows import FIVE_SEEDS, RESULTS
 from benchmarks.lm.running import Plan, run
 
 
@@ -25,7 +25,7 @@ def parsed_options() -> argparse.Namespace:
     )
     parser.add_argument("what", nargs="+", choices=["prepare", "speed", *EXPERIMENTS])
     parser.add_argument("--only", nargs="*", default=[], help="names of rows")
-    parser.add_argument("--seeds", nargs="*", type=int, default=list(SEEDS))
+    parser.add_argument("--seeds", nargs="*", type=int, default=list(FIVE_SEEDS))
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--threads", type=int, default=1, help="threads per process")
     parser.add_argument("--device", help="by default the GPU, if there is one")

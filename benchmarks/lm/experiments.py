@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from benchmarks.lm.corpora import PAIRS
-from benchmarks.lm.rows import SEEDS, Experiment, Result, Row
+from benchmarks.lm.corpora import MANY_PAIRS, PAIRS
+from benchmarks.lm.rows import FIVE_SEEDS, SEEDS, Experiment, Result, Row
 
 BIG_LIMIT = 5.25  # the maximum perplexity of the big one of two languages
 
@@ -35,6 +35,9 @@ SHAKESPEARE = Experiment(
         "standard": _SHAKESPEARE,
         "margin 2": _SHAKESPEARE.with_(margin="2"),
         "margin 4": _SHAKESPEARE.with_(margin="4"),
+        "margin 3, budget 0.01, dropout 0.2": _SHAKESPEARE.with_(
+            margin="3", rare_token_budget=0.01, dropout=0.2, seeds=FIVE_SEEDS
+        ),
         **_GRID,
     },
     _regularised,
@@ -122,6 +125,12 @@ FIVE_LANGUAGES = Experiment(
         "margin 8": _FIVE.with_(margin="8"),
         "standard, dropout 0.2": _FIVE_LONGER,
         "margin 6, dropout 0.2": _FIVE_LONGER.with_(margin="6"),
+        "margin 4, dropout 0.2": _FIVE_LONGER.with_(margin="4"),
+        "margin 4, smoothing 0.05, dropout 0.2": _FIVE_LONGER.with_(
+            margin="4", label_smoothing=0.05
+        ),
+        "auto": _FIVE.with_(margin="auto"),
+        "auto, dropout 0.2": _FIVE_LONGER.with_(margin="auto"),
     }
 )
 
@@ -156,6 +165,21 @@ _PAIRS = Row(
 )
 VOCABULARIES = Experiment({str(size): replace(_PAIRS, corpus=f"pairs-{size}") for size in PAIRS})
 
+_AUTOMATIC = {
+    "Shakespeare, 1000 steps": _SHAKESPEARE.with_(steps=1000, roles=False),
+    "Shakespeare, 5000 steps": _SHAKESPEARE.with_(steps=5000, roles=False),
+    "Shakespeare, 2000 steps, dropout 0.2": _SHAKESPEARE.with_(dropout=0.2, roles=False),
+    "8192 byte pairs": replace(_PAIRS, corpus="pairs-8192"),
+    "32,000 byte pairs": replace(_PAIRS, corpus=f"pairs-{MANY_PAIRS}"),
+}
+AUTOMATIC_MARGIN = Experiment(
+    {
+        f"{name}: {margin_name}": row.with_(margin=margin)
+        for name, row in _AUTOMATIC.items()
+        for margin_name, margin in (("standard", "inf"), ("auto", "auto"))
+    }
+)
+
 EXPERIMENTS = {
     "shakespeare": SHAKESPEARE,
     "shakespeare-cpu": SHAKESPEARE_CPU,
@@ -163,4 +187,5 @@ EXPERIMENTS = {
     "five-languages": FIVE_LANGUAGES,
     "output-layers": OUTPUT_LAYERS,
     "vocabularies": VOCABULARIES,
+    "automatic-margin": AUTOMATIC_MARGIN,
 }

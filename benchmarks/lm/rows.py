@@ -11,6 +11,7 @@ from thresher.atomic_files import write_file
 
 RESULTS = ALL_RESULTS / "lm"
 SEEDS = (0, 1, 2)
+FIVE_SEEDS = (0, 1, 2, 3, 4)
 
 Result = dict[str, Any]
 

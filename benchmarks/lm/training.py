@@ -121,20 +121,13 @@ def _windows(model: LanguageModel) -> int:
 
 
 def _as_json(found: Evaluation, counts: Tensor) -> dict[str, Any]:
-    sums, rare = found.tokens, counts < RARE
+    sums, rare, groups = found.tokens, counts < RARE, frequency_groups(counts)
+    means = group_means(found.token_losses, groups)
+    each: dict[str, Any] = {
+        "loss_by_popularity": {group.name: mean for group, mean in zip(groups, means, strict=True)},
+        "rare_count": sums.count[rare].sum().item(),
+        "rare_loss": sums.loss[rare].sum().item(),
+    }
     if len(counts) <= SMALL_VOCABULARY:
-        each: dict[str, Any] = {
-            "token_counts": sums.count.tolist(),
-            "token_losses": sums.loss.tolist(),
-        }
-    else:
-        groups = frequency_groups(counts)
-        means = group_means(found.token_losses, groups)
-        each = {
-            "loss_by_popularity": {
-                group.name: mean for group, mean in zip(groups, means, strict=True)
-            },
-            "rare_count": sums.count[rare].sum().item(),
-            "rare_loss": sums.loss[rare].sum().item(),
-        }
+        each |= {"token_counts": sums.count.tolist(), "token_losses": sums.loss.tolist()}
     return {**found.metrics(), **each}

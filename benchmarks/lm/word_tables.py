@@ -4,7 +4,7 @@ import math
 from statistics import correlation, mean
 
 from benchmarks.lm.corpora import LANGUAGES, PAIRS
-from benchmarks.lm.experiments import FIVE_LANGUAGES, OUTPUT_LAYERS
+from benchmarks.lm.experiments import AUTOMATIC_MARGIN, FIVE_LANGUAGES, OUTPUT_LAYERS
 from benchmarks.lm.rows import Result, results
 from benchmarks.lm.spread import MISSING, named, spread, table, values
 
@@ -31,8 +31,8 @@ def _languages_with_gain(found: dict[str, dict[int, Result]], languages: list[st
 
     better = []
     for row in FIVE_LANGUAGES.rows:
-        _, *rest = row.split(", ")
-        plain = ", ".join(["standard", *rest])
+        dropout = [part for part in row.split(", ") if part.startswith("dropout")]
+        plain = ", ".join(["standard", *dropout])
         if row != plain and row in found and plain in found:
             won = [name for name in languages if loss(row, name) < loss(plain, name)]
             better.append(f"{row}: {'all' if won == languages else ', '.join(won) or 'none'}")
@@ -47,6 +47,33 @@ def rare_loss(result: Result) -> float:
     loss: float = sum(text["rare_loss"] for text in texts)
     count: int = sum(text["rare_count"] for text in texts)
     return loss / count
+
+
+def automatic_margin() -> str:
+    """Return a table of the test losses with the standard loss and with `--margin auto`."""
+    found = results("automatic-margin")
+    names = dict.fromkeys(row.rpartition(": ")[0] for row in AUTOMATIC_MARGIN.rows)
+    lines = []
+    for name in names:
+        standard, auto = (found.get(f"{name}: {loss}", {}) for loss in ("standard", "auto"))
+        settings = next((each["settings"] for each in auto.values()), None)
+        lines.append(
+            [
+                named(name, auto),
+                f"{settings['margin']}" if settings else MISSING,
+                *(
+                    f"{spread(standard, figure)} → {spread(auto, figure)}" if auto else MISSING
+                    for figure in (lambda each: each["best"]["all"]["loss"], _rare_tokens_loss)
+                ),
+            ]
+        )
+    return table(["standard → auto", "margin chosen", "all tokens", "rare tokens"], lines)
+
+
+def _rare_tokens_loss(result: Result) -> float:
+    """Return the mean loss of ranks 41–50, or of tokens with fewer than 30 occurrences."""
+    by_rank: dict[str, float] = result["best"]["all"]["loss_by_popularity"]
+    return by_rank["ranks 41-50"] if "ranks 41-50" in by_rank else rare_loss(result)
 
 
 def output_layers() -> str:
