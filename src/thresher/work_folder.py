@@ -4,17 +4,35 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from thresher.atomic_files import check_can_write, is_replaceable
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.output_lock import lock_output
 
-if TYPE_CHECKING:
-    from thresher.gates.distributed import ProcessGroup
+
+class WaitingProcesses(Protocol):
+    """Processes that train one model; the main one writes its files."""
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this is the main process."""
+        ...
+
+    def wait(self) -> None:
+        """Wait until all processes have called this."""
+        ...
+
 
 SENTENCES = "sentences"
-_TOKEN_IDS = ("train.ids", "validation.ids", "test.ids")  # a resumed run computes them again
+TEXT, SOURCES = "text.utf8", "sources.json"
+_PARTS = ("train", "validation", "test")
+# The text and its tokens, which a run continues from if it was interrupted, but not if it failed.
+_TOKEN_IDS = (
+    *(f"{part}.ids" for part in _PARTS),
+    *(f"{part}.ids.state" for part in _PARTS),
+    *("tokens.json", TEXT, SOURCES),
+)
 _FILES = {
     "vectors.npy",
     "vectors.done",
@@ -23,7 +41,10 @@ _FILES = {
     SENTENCES,
     *_TOKEN_IDS,
 }
-_TEMPORARY = (".checkpoint.safetensors.", ".log.csv.", ".vectors.done.")
+_TEMPORARY = (
+    *(".checkpoint.safetensors.", ".log.csv.", ".vectors.done."),
+    *(f".{name}." for name in _TOKEN_IDS),
+)
 
 
 def check_output_folder(folder: Path, *, force: bool = False) -> None:
@@ -45,7 +66,7 @@ def check_output_folder(folder: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def work_folder(
-    model: Path, *, resume: bool = False, processes: "ProcessGroup | None" = None
+    model: Path, *, resume: bool = False, processes: WaitingProcesses | None = None
 ) -> Iterator[Path]:
     """Lock a model and create its work folder, which is removed once the block has succeeded.
 

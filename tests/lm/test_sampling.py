@@ -3,10 +3,12 @@ import math
 
 import pytest
 import torch
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from tests.lm.small_model import SHAPE, fit
 
 from thresher.errors import InputError
-from thresher.lm.sampling import sample_text
+from thresher.lm.sampling import sample_text, sample_texts, truncated
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +57,42 @@ def test_invalid_arguments_are_errors(trained, options, message):
 def test_a_masked_model_cannot_continue_a_text():
     with pytest.raises(InputError, match="masked model"):
         sample_text(fit(shape=dataclasses.replace(SHAPE, causal=False)))
+
+
+def test_truncation_keeps_the_most_likely_tokens():
+    p = torch.tensor([[0.4, 0.1, 0.3, 0.2], [0.1, 0.7, 0.1, 0.1]])
+    two = truncated(p.log(), top_k=2).exp()
+    torch.testing.assert_close(two[0], torch.tensor([4 / 7, 0, 3 / 7, 0]))
+    nucleus = truncated(p.log(), top_p=0.65).exp()
+    torch.testing.assert_close(nucleus[0], torch.tensor([4 / 7, 0, 3 / 7, 0]))
+    torch.testing.assert_close(nucleus[1], torch.tensor([0.0, 1, 0, 0]))
+    both = truncated(p.log(), top_k=3, top_p=0.5).exp()  # of .444, .333 and .222, two reach .5
+    torch.testing.assert_close(both[0], torch.tensor([4 / 7, 0, 3 / 7, 0]))
+    torch.testing.assert_close(truncated(p.log(), top_k=9, top_p=1.0), p.log())
+
+
+@given(
+    logits=st.lists(st.floats(-5, 5), min_size=2, max_size=12),
+    top_k=st.integers(1, 12),
+    top_p=st.floats(0.01, 1),
+)
+def test_truncation_equals_that_of_transformers(logits, top_k, top_p):
+    warpers = pytest.importorskip("transformers.generation.logits_process")
+    log_p = torch.tensor([logits], dtype=torch.float64).log_softmax(-1)
+    assume(len(set(log_p[0].tolist())) == len(logits))
+    expected = warpers.TopKLogitsWarper(top_k)(None, log_p)
+    expected = warpers.TopPLogitsWarper(top_p)(None, expected)
+    kept = truncated(log_p, top_k=top_k, top_p=top_p).isfinite()
+    totals = expected.softmax(-1).sort(descending=True).values.cumsum(-1)
+    assume((totals - top_p).abs().min() > 1e-6)  # else rounding decides
+    assert torch.equal(kept, expected.isfinite())
+
+
+def test_several_samples_are_distinct_and_one_token_is_the_most_likely(trained):
+    seeded = torch.Generator().manual_seed(0)
+    texts = sample_texts(trained, samples=3, length=30, temperature=1.0, generator=seeded)
+    assert len(set(texts)) == 3
+    greedy = sample_text(trained, prompt="the ", length=30, temperature=0)
+    assert sample_texts(trained, samples=2, prompt="the ", length=30, top_k=1) == [greedy] * 2
+    with pytest.raises(InputError, match="`top_p`"):
+        sample_text(trained, top_p=0.0)

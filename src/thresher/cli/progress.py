@@ -93,16 +93,48 @@ OnProgress = Callable[["TrainingProgress"], None]
 
 @contextmanager
 def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
-    """Yield a function that updates a bar on standard error, if it is a terminal."""
-    with rich_progress("training", TextColumn("{task.description}"), quiet=quiet) as bars:
-        bar = bars.add_task("", total=None)
+    """Yield a function that updates a bar on standard error, if it is a terminal.
 
-        def show(training: "TrainingProgress") -> None:
-            bars.update(
-                bar, total=training.steps, completed=training.step, description=status(training)
-            )
+    The bar appears with the first step: other bars may be shown before that.
+    """
+    bars = rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
+    bar = bars.add_task("", total=None)
 
+    def show(training: "TrainingProgress") -> None:
+        bars.start()
+        bars.update(
+            bar, total=training.steps, completed=training.step, description=status(training)
+        )
+
+    try:
         yield show
+    finally:
+        bars.stop()
+
+
+class StageBar:
+    """A `ProgressReporter` for stages one after the other; each bar ends with its stage."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def stage(self, name: str, total: int) -> Callable[[int], None]:
+        """Show a bar until the returned function has been called with `total` steps."""
+        time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+        bars = rich_progress("{task.description:<10}", time_left, quiet=self._quiet)
+        bar = bars.add_task(name, total=total)
+        bars.start()
+
+        def advance(steps: int) -> None:
+            bars.advance(bar, steps)
+            if bars.finished:
+                bars.stop()
+
+        return advance
+
+    def note(self, message: str) -> None:
+        """Print a warning, even with --quiet."""
+        print_error(f"warning: {message}")
 
 
 def status(training: "TrainingProgress") -> str:

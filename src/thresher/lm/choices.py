@@ -6,10 +6,12 @@ from thresher.lm.output_layers.choices import OutputLayerName
 
 __all__ = [
     "FeedForward",
+    "Normalization",
     "Objective",
     "OutputLayerName",
     "PositionEncoding",
     "Precision",
+    "PretrainedKind",
     "TokenizerKind",
 ]
 
@@ -21,6 +23,12 @@ class TokenizerKind(StrEnum):
     BPE = "bpe"
     WORD_PAIRS = "word-pairs"
     WORDS = "words"
+
+
+class PretrainedKind(StrEnum):
+    """A tokenizer that comes with a model and cannot be learned."""
+
+    PRETRAINED = "pretrained"
 
 
 class Objective(StrEnum):
@@ -45,7 +53,15 @@ class PositionEncoding(StrEnum):
 
 
 class FeedForward(StrEnum):
-    """The feed-forward block of a Transformer layer."""
+    """The feed-forward block of a Transformer layer; gelu-tanh is GPT-2's approximation."""
 
     GELU = "gelu"
     SWIGLU = "swiglu"
+    GELU_TANH = "gelu-tanh"
+
+
+class Normalization(StrEnum):
+    """What normalises the input of each block: root mean square (Llama), or LayerNorm (GPT-2)."""
+
+    RMS = "rms"
+    LAYER = "layer"

@@ -14,6 +14,7 @@ from thresher.deprecation import warn_renamed
 from thresher.lm.model import Architecture, LanguageModel, saved_name
 from thresher.lm.reports.evaluation import Evaluation, TokenSums
 from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
+from thresher.lm.run_config import run_options, to_toml
 from thresher.lm.tokens.factory import tokenizer_from_json
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.training.batches import Task
@@ -26,12 +27,13 @@ from thresher.tensor_files import load_tensors, require_finite, require_shapes
 from thresher.validation import require, require_number
 
 _WEIGHTS, _STATISTICS = "model.safetensors", "statistics.safetensors"
-_TOKENIZER, _LOG = "tokens.json", "log.csv"
+_TOKENIZER, _LOG, _RUN = "tokens.json", "log.csv", "run.toml"
 KIND = ModelKind(
     "language model",
     format=1,
     files=(_WEIGHTS, _STATISTICS, _TOKENIZER, _LOG),
     made_by="thresher lm train",
+    optional=(_RUN,),  # models saved before version 0.3 have none
 )
 _SUMS, _ROLES = "test.", "roles."
 
@@ -100,6 +102,7 @@ class TrainedLanguageModel:
             _STATISTICS: save(statistics),
             _TOKENIZER: self.tokenizer.to_json().encode(),
             _LOG: log_to_csv(self.log).encode(),
+            _RUN: to_toml(run_options(self.architecture, self.tokenizer, self.settings)).encode(),
         }
         KIND.write(folder, config, files, card=self.card())
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from thresher.errors import InputError
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.tokens import text_range
-from thresher.lm.tokens.encoding import compact_dtype, encode_compactly
+from thresher.lm.tokens.counts import token_counts
+from thresher.lm.tokens.encoding import compact_dtype, encode_compactly, encode_text, state_path
 from thresher.lm.tokens.factory import learn_tokenizer
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.training.fit import fit_language_model
@@ -117,3 +118,44 @@ def test_a_full_disk_is_reported_and_not_a_shorter_text(tmp_path):
             encode_compactly(tokenizer, "ab" * 1000, path=tmp_path / "train.ids")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("kind", ["bpe", "characters"])
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_an_interrupted_encoding_continues_where_it_was(kind, stop_after, tmp_path, monkeypatch):
+    monkeypatch.setattr(text_range, "_BLOCK_CHARACTERS", 100)
+    tokenizer = learn_tokenizer(kind, TEXT)
+    expected = encode_text(tokenizer, TEXT)
+    done = []
+
+    def stop(characters):
+        done.append(characters)
+        if len(done) == stop_after:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "ids"
+    with pytest.raises(KeyboardInterrupt):
+        encode_text(tokenizer, TEXT, path=path, resumable=True, on_progress=stop)
+    with path.open("ab") as file:
+        file.write(b"half of a block")  # that was written after the last state
+    encoded, encode = [], type(tokenizer).encode_pieces
+
+    def recorded(self, text):
+        encoded.append(str(text))
+        return encode(self, text)
+
+    monkeypatch.setattr(type(tokenizer), "encode_pieces", recorded)
+    again = encode_text(tokenizer, TEXT, path=path, resume=True)
+    assert again.ids.tolist() == expected.ids.tolist()
+    assert again.counts.tolist() == expected.counts.tolist()
+    assert sum(map(len, encoded)) == len(TEXT) - sum(done)
+    assert encode_text(tokenizer, TEXT, path=path, resume=True).ids.tolist() == again.ids.tolist()
+    state_path(path).write_text("{}")
+    assert encode_text(tokenizer, TEXT, path=path, resume=True).ids.tolist() == again.ids.tolist()
+
+
+def test_tokens_are_counted_while_they_are_encoded(path):
+    tokenizer = learn_tokenizer("bpe", TEXT)
+    encoded = encode_text(tokenizer, TEXT, path=path)
+    expected = token_counts(encoded.ids.numpy(), tokenizer.vocabulary)
+    assert torch.equal(encoded.counts, expected)

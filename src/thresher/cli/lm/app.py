@@ -1,8 +1,9 @@
-"""thresher lm: train, evaluate, compare and sample language models."""
+"""thresher lm: train, evaluate, compare, sample and export language models."""
 
 import typer
 
 from thresher.cli.lm.evaluate import evaluate
+from thresher.cli.lm.export import export
 from thresher.cli.lm.report import report
 from thresher.cli.lm.sample import sample
 from thresher.cli.lm.train import train
@@ -12,6 +13,7 @@ lm.command()(train)
 lm.command("eval")(evaluate)
 lm.command()(report)
 lm.command()(sample)
+lm.command()(export)
 
 
 @lm.callback()
@@ -22,4 +24,5 @@ def language_models() -> None:
     thresher lm eval my-lm                             evaluate it
     thresher lm report my-lm other-lm -o report/       compare models
     thresher lm sample my-lm                           generate text
+    thresher lm export my-lm -o my-lm-hf               write it for transformers
     """

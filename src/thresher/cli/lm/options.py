@@ -5,10 +5,21 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import typer
+
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.option_parsers import parse_margin
 from thresher.cli.options import TRAINING, Seed, seed_option
-from thresher.lm.choices import Objective, OutputLayerName, Precision, TokenizerKind
+from thresher.errors import InputError, did_you_mean
+from thresher.lm.choices import (
+    FeedForward,
+    Normalization,
+    Objective,
+    OutputLayerName,
+    PositionEncoding,
+    Precision,
+    TokenizerKind,
+)
 from thresher.lm.losses.margin import Margin
 from thresher.lm.output_layers.choices import TIED_LAYERS
 
@@ -41,7 +52,43 @@ Temperature = Annotated[
         min=0,
     ),
 ]
+Samples = Annotated[int, number_option("Number of samples, one after the other.")]
+TopK = Annotated[
+    int | None, number_option("Sample from the N most likely tokens only; by default from all.")
+]
+TopP = Annotated[
+    float | None,
+    option(
+        "Sample from the most likely tokens with a total probability of P; by default from all.",
+        metavar="P",
+        min=0,
+        max=1,
+    ),
+]
 SampleSeed = Annotated[int | None, seed_option("Random seed; the same seed gives the same text.")]
+
+
+def use_run_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take the options of a TOML file as defaults of the command line."""
+    if path is None:
+        return None
+    from thresher.lm.run_config import read_run_config  # noqa: PLC0415
+
+    known = {each.name: each for each in context.command.params if each.name != "config"}
+    options = read_run_config(path)
+    by_flag = {
+        flag_name.lstrip("-").replace("-", "_"): name
+        for name, each in known.items()
+        for flag_name in each.opts
+        if name is not None
+    }
+    for name in options:
+        if name not in by_flag and name not in known:
+            hint = did_you_mean(name, by_flag)
+            raise InputError(f"{path}: there is no option {name!r}{hint}")
+    named = {by_flag.get(name, name): value for name, value in options.items()}
+    context.default_map = {**(context.default_map or {}), **named}
+    return path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +136,32 @@ class ShapeOptions(OptionGroup):
     ] = None
     dropout: Annotated[
         float | None, _model_option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1)
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerOptions(ShapeOptions):
+    """The size and the components of the Transformer."""
+
+    positions: Annotated[
+        PositionEncoding | None,
+        _model_option("rotary or learned positions; by default rotary.", metavar="NAME"),
+    ] = None
+    mlp: Annotated[
+        FeedForward | None,
+        _model_option(
+            "Feed-forward blocks: gelu, swiglu or gelu-tanh; by default gelu.",
+            "--feed-forward",
+            metavar="NAME",
+        ),
+    ] = None
+    norm: Annotated[
+        Normalization | None,
+        _model_option("rms, as in Llama, or layer, as in GPT-2; by default rms.", metavar="NAME"),
+    ] = None
+    bias: Annotated[
+        bool | None,
+        flag("Linear maps have biases, as in GPT-2.", "--bias", rich_help_panel=_MODEL),
     ] = None
 
 
@@ -142,6 +215,13 @@ class LanguageModelTrainingOptions(OptionGroup):
     batch: Annotated[
         int | None, _training_number("Number of windows of text per batch; by default 32.")
     ] = None
+    accumulate: Annotated[
+        int | None,
+        _training_number(
+            "Number of batches per step, one after the other; as one large batch, with the memory "
+            "of a small one. By default 1."
+        ),
+    ] = None
     learning_rate: Annotated[
         float | None,
         _training_option("Highest learning rate; by default 0.001.", metavar="RATE", min=0),
@@ -174,6 +254,22 @@ class LanguageModelTrainingOptions(OptionGroup):
         Precision | None,
         _training_option("float32, or bfloat16 for mixed precision on a GPU.", metavar="NAME"),
     ] = None
+    fused: Annotated[
+        bool | None,
+        flag(
+            "Compute the loss without holding all logits; by default on a GPU, where it pays.",
+            "--fused/--no-fused",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None
+    compile: Annotated[
+        bool | None,
+        flag(
+            "Compile the model with torch.compile; by default large models on a GPU.",
+            "--compile/--no-compile",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None
     seed: Seed = None
 
 
@@ -188,4 +284,27 @@ TensorBoard = Annotated[
         "--tensorboard",
         metavar="FOLDER",
     ),
+]
+InitFrom = Annotated[
+    Path | None,
+    _training_option(
+        "Continue training from this model: a folder made by lm train, or one of Hugging Face "
+        "transformers with a model like GPT-2 or Llama. Its tokenizer and shape are used.",
+        "--init-from",
+        metavar="FOLDER",
+    ),
+]
+RunConfig = Annotated[
+    Path | None,
+    option(
+        "A TOML file with options, such as steps = 5000; options of the command line come first. "
+        "Every model has one: run.toml.",
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=use_run_config,
+    ),
+]
+ExportFolder = Annotated[
+    Path, option("Folder for the exported model.", "--output", "-o", metavar="FOLDER")
 ]

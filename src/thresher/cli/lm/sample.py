@@ -12,7 +12,10 @@ def sample(
     model: options.ModelFolder,
     prompt: options.Prompt = "",
     length: options.Length = options.DEFAULT_LENGTH,
+    samples: options.Samples = 1,
     temperature: options.Temperature = None,
+    top_k: options.TopK = None,
+    top_p: options.TopP = None,
     seed: options.SampleSeed = None,
     device: Device = None,
     as_json: Json = False,
@@ -21,10 +24,11 @@ def sample(
 
     thresher lm sample my-lm
     thresher lm sample my-lm --prompt "My lord," --length 200 --seed 1
+    thresher lm sample my-lm --samples 3 --top-k 50 --top-p 0.9
     """
     import torch  # noqa: PLC0415 (slow to import)
 
-    from thresher.lm.sampling import sample_text  # noqa: PLC0415
+    from thresher.lm.sampling import sample_texts  # noqa: PLC0415
 
     trained = load_model(model, device=device)
     generator = torch.Generator(trained.model.device)
@@ -32,10 +36,18 @@ def sample(
         generator.seed()
     else:
         generator.manual_seed(seed)
-    text = sample_text(
-        trained, prompt=prompt, length=length, temperature=temperature, generator=generator
+    texts = sample_texts(
+        trained,
+        samples=samples,
+        prompt=prompt,
+        length=length,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        generator=generator,
     )
-    if as_json:
-        print_line(json.dumps({"prompt": prompt, "text": text}, ensure_ascii=False))
-    else:
-        print_line(prompt + text)
+    for number, text in enumerate(texts):
+        if as_json:
+            print_line(json.dumps({"prompt": prompt, "text": text}, ensure_ascii=False))
+        else:
+            print_line(("\n---\n\n" if number else "") + prompt + text)

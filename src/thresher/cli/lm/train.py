@@ -5,26 +5,28 @@ from typing import TYPE_CHECKING, Any
 
 from thresher.cli.errors import Problems
 from thresher.cli.lm.figures import figures_as_json
-from thresher.cli.lm.inputs import chosen_device, join_documents
+from thresher.cli.lm.inputs import chosen_device, text_in_file
 from thresher.cli.lm.options import (
+    InitFrom,
     LanguageModelTrainingOptions,
     NoEmbeddingDecay,
     OutputLayerOptions,
-    ShapeOptions,
+    RunConfig,
     TensorBoard,
     TokenizerOptions,
+    TransformerOptions,
 )
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import progress_bars, training_bar
+from thresher.cli.progress import StageBar, training_bar
 from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
-    from thresher.lm.training.fit import DivergedError
+    from thresher.lm.training.fit import DivergedError, InitialModel
 
 
 @with_option_groups
@@ -32,30 +34,34 @@ def train(
     texts: TextOptions,
     model: ResumableModelOptions,
     tokenizer: TokenizerOptions,
-    shape: ShapeOptions,
+    shape: TransformerOptions,
     output_layer: OutputLayerOptions,
     training: LanguageModelTrainingOptions,
     run: JsonRunOptions,
     no_embedding_decay: NoEmbeddingDecay = False,
+    init_from: InitFrom = None,
     tensorboard: TensorBoard = None,
+    config: RunConfig = None,
 ) -> None:
     """Train a language model on raw text.
 
     thresher lm train corpus.txt -o my-lm --margin 4
     thresher lm train corpus/*.txt -o my-lm --tokens bpe --vocabulary 8192
     thresher lm train corpus.txt -o my-encoder --objective masked
+    thresher lm train corpus.txt -o my-gpt2 --init-from gpt2-folder --margin 4
+    torchrun --nproc-per-node 2 -m thresher lm train corpus.txt -o my-lm
 
     The first 90 % of the text are the training split, the next 5 % the validation
     split on which the best checkpoint is chosen, the last 5 % the test split.
     After Ctrl-C, run the same command with --resume: it continues and gives the
     same model.
     """
-    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch)
+    from thresher.lm.training.processes import started_processes  # noqa: PLC0415 (torch)
+    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415
     from thresher.lm.transformer import Shape  # noqa: PLC0415
 
     model.check()
     problems = Problems()
-    documents = texts.read(problems)
     arguments = {
         "tokenizer": tokenizer.kind.value,
         "vocabulary": tokenizer.vocabulary,
@@ -65,32 +71,63 @@ def train(
         "settings": LanguageModelSettings(
             decay_embeddings=not no_embedding_decay, **training.given_options()
         ),
-        "device": chosen_device(run.device),
         "tensorboard": tensorboard,
+        "initial": None if init_from is None else _initial_model(init_from),
     }
-    with progress_bars(quiet=run.quiet) as progress:
-        text = join_documents(progress.track(documents, "text"))
-    trained = _train(text, model, arguments, quiet=run.quiet)
-    print_summary(_summary(model.output, trained), _summary_line, run)
+    with started_processes(chosen_device(run.device)) as (processes, device):
+        quiet = run.quiet or not processes.is_main
+        options = arguments | {"processes": processes, "device": device}
+        trained = _train(texts, problems, model, options, quiet=quiet)
+    if processes.is_main:
+        print_summary(_summary(model.output, trained), _summary_line, run)
     problems.exit_if_any()
 
 
 def _train(
-    text: str, model: ResumableModelOptions, arguments: dict[str, Any], *, quiet: bool
+    texts: TextOptions,
+    problems: Problems,
+    model: ResumableModelOptions,
+    arguments: dict[str, Any],
+    *,
+    quiet: bool,
 ) -> "TrainedLanguageModel":
     """Train and save a model; `arguments` are those of `fit_language_model`."""
     from thresher.lm.training.fit import DivergedError, fit_language_model  # noqa: PLC0415 (torch)
 
-    folder, resume = model.output, model.resume
-    with work_folder(folder, resume=resume) as work_dir, training_bar(quiet=quiet) as on_progress:
-        try:
-            trained = fit_language_model(
-                text, work_dir=work_dir, resume=resume, on_progress=on_progress, **arguments
+    folder, resume, processes = model.output, model.resume, arguments["processes"]
+    with work_folder(folder, resume=resume, processes=processes) as work_dir:
+        with processes.main_first() as is_main:
+            text = text_in_file(
+                texts, problems, work_dir, resume=resume or not is_main, quiet=quiet
             )
-        except DivergedError as error:
-            raise _after_saving(error, folder) from error
-        trained.write(folder)
+        with training_bar(quiet=quiet) as on_progress:
+            try:
+                trained = fit_language_model(
+                    text,
+                    work_dir=work_dir,
+                    resume=resume,
+                    progress=StageBar(quiet=quiet),
+                    on_progress=on_progress,
+                    **arguments,
+                )
+            except DivergedError as error:
+                raise _after_saving(error, folder) from error
+        if processes.is_main:
+            trained.write(folder)
     return trained
+
+
+def _initial_model(folder: Path) -> "InitialModel":
+    """Read a model of this library, or one of transformers."""
+    from thresher.lm.pretrained.folder import (  # noqa: PLC0415 (torch)
+        is_pretrained_folder,
+        read_pretrained,
+    )
+    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415
+
+    if is_pretrained_folder(folder):
+        return read_pretrained(folder)
+    return TrainedLanguageModel.read(folder)
 
 
 def _after_saving(error: "DivergedError", folder: Path) -> TrainingError:

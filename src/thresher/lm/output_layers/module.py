@@ -55,6 +55,23 @@ class OutputModule(nn.Module, ABC):
             hidden, target, generator, reduction=reduction, ignore_index=ignore_index
         )
 
+    def loss_sum(
+        self,
+        hidden: Tensor,
+        target: Tensor,
+        *,
+        ignore_index: int = -100,
+        generator: Generator | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the sum of the losses, and the loss of each position without a gradient.
+
+        returns: () and the shape of target
+        """
+        losses = self.loss(
+            hidden, target, reduction="none", ignore_index=ignore_index, generator=generator
+        )
+        return losses.sum(), losses.detach()
+
     def log_prob(self, hidden: Tensor, target: Tensor) -> Tensor:
         """Return log p(target | hidden): the shape of target."""
         self._check(hidden, target)

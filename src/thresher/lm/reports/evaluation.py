@@ -13,6 +13,7 @@ from thresher.lm.training.batches import IGNORED, Batch, Task
 from thresher.maths.information import bits_per_byte, perplexity
 
 _MIN_TEMPERATURE, _MAX_TEMPERATURE = 0.005, 20.0
+_LOGITS_AT_ONCE = 1 << 26  # 256 MiB in float32
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,10 @@ def _predictions(model: LanguageModel, batches: Iterable[Batch]) -> Iterable[tup
     try:
         for input, target in batches:
             predicted = target != IGNORED
-            hidden = model(input)[predicted]
-            yield model.output.all_log_probs(hidden).float(), target[predicted]
+            rows = max(1, _LOGITS_AT_ONCE // model.architecture.vocabulary)
+            hidden = torch.split(model(input)[predicted], rows)
+            targets = torch.split(target[predicted], rows)
+            for vectors, tokens in zip(hidden, targets, strict=True):
+                yield model.output.all_log_probs(vectors).float(), tokens
     finally:
         model.train(training)

@@ -46,8 +46,13 @@ class RoleGradients:
 
         The arguments are those of `gradients_by_role`.
         """
-        gradients = gradients_by_role(model, batch, embedding, hidden, losses)
-        for role, gradient in zip(ROLES, gradients, strict=True):
+        target = target_gradient(batch, hidden, losses, vocabulary=len(embedding))
+        self.add_gradients(model, embedding, target)
+
+    @torch.no_grad()
+    def add_gradients(self, model: LanguageModel, embedding: Tensor, target: Tensor) -> None:
+        """Add one step, from the gradient of role 2.1 (`target_gradient`) of all its batches."""
+        for role, gradient in zip(ROLES, _split(model, embedding, target), strict=True):
             getattr(self, role).add_(gradient.norm(dim=1))
 
 
@@ -82,6 +87,37 @@ def gradients_by_role(
     hidden: (batch, length, width)   losses: (batch, length)
     returns: three tensors of (vocabulary, width)
     """
+    target = target_gradient(batch, hidden, losses, vocabulary=len(embedding))
+    return _split(model, embedding, target)
+
+
+@torch.no_grad()
+def target_gradient(
+    batch: Batch,
+    hidden: Tensor,
+    losses: Tensor,
+    *,
+    vocabulary: int,
+    predicted: Tensor | int | None = None,
+) -> Tensor:
+    """Return role 2.1 of a batch: Σ −(1 − q_i)/n·h_i over the positions of each target.
+
+    predicted: n, by default the number of predicted positions of the batch
+    returns: (vocabulary, width), in the dtype of the losses
+    """
+    counted = batch.target != IGNORED
+    predicted = counted.sum() if predicted is None else predicted
+    factors = (torch.expm1(-losses) / predicted).masked_fill(~counted, 0)
+    ids = batch.target.masked_fill(~counted, 0).flatten()
+    return _sum_by_token(
+        factors.flatten(), hidden.flatten(0, -2).to(factors.dtype), ids, vocabulary
+    )
+
+
+def _split(
+    model: LanguageModel, embedding: Tensor, target: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the three roles, given role 2.1, after `backward`."""
     layer = model.output
     if not (isinstance(layer, FullSoftmax) and can_measure_roles(model)):
         raise InputError("gradients by role need a full softmax without label smoothing or softcap")
@@ -89,12 +125,6 @@ def gradients_by_role(
         raise ValueError(
             "there are no gradients; embed with `embedding_with_gradient` and call backward first"
         )
-    predicted = batch.target != IGNORED
-    factors = torch.expm1(-losses.to(embedding.dtype)) / predicted.sum()
-    factors = factors.masked_fill(~predicted, 0)
-    ids = batch.target.masked_fill(~predicted, 0).flatten()
-    vectors = hidden.flatten(0, -2).to(embedding.dtype)
-    target = _sum_by_token(factors.flatten(), vectors, ids, len(embedding))
     other = layer.weight.grad - target
     if model.architecture.tied:
         other = other - embedding.grad

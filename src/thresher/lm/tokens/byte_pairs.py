@@ -15,6 +15,8 @@ from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Ids, Tokenizer, replace_surrogates
 from thresher.text.segmentation.word_pattern import MAX_WORD_LENGTH
 
+LEARNING_CHARACTERS = 1 << 25  # from which merges are learned; more change few of them
+
 _KINDS = (r"\p{L}", r"\p{N}", r"\s", r"[^\s\p{L}\p{N}]")  # the runs that the library splits at
 _LONG_RUN = regex.compile("|".join(f"{kind}{{{MAX_WORD_LENGTH}}}(?={kind})" for kind in _KINDS))
 
@@ -31,8 +33,12 @@ class BytePairTokenizer(Tokenizer):
 
     @classmethod
     def learn(cls, text: TextRange, vocabulary: int) -> "BytePairTokenizer":
-        """Learn at most `vocabulary` tokens; pairs that occur only once are not merged."""
-        lines = (part for piece in text.pieces() for line in _lines(piece) for part in _cut(line))
+        """Learn at most `vocabulary` tokens; pairs that occur only once are not merged.
+
+        A text of more than `LEARNING_CHARACTERS` is sampled, so that the memory is limited.
+        """
+        pieces = text.pieces(limit=LEARNING_CHARACTERS)
+        lines = (part for piece in pieces for line in _lines(piece) for part in _cut(line))
         return cls(train_bpe(lines, vocabulary, split_at_words=True))
 
     def encode_pieces(self, text: TextRange) -> Iterator[Ids]:

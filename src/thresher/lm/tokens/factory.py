@@ -5,9 +5,10 @@ import json
 import tokenizers
 
 from thresher.errors import InputError
-from thresher.lm.choices import TokenizerKind
+from thresher.lm.choices import PretrainedKind, TokenizerKind
 from thresher.lm.tokens.byte_pairs import BytePairTokenizer
 from thresher.lm.tokens.characters import CharacterTokenizer
+from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.tokens.tokenizer_checks import require_ids_below
@@ -27,7 +28,7 @@ _MIN_VOCABULARY = {
 
 
 def learn_tokenizer(
-    kind: str, text: str | TextRange, *, vocabulary: int | None = None
+    kind: str, text: str | TextFile | TextRange, *, vocabulary: int | None = None
 ) -> Tokenizer:
     """Learn a tokenizer from a text.
 
@@ -73,6 +74,10 @@ def tokenizer_from_json(content: str) -> Tokenizer:
     """Read what `Tokenizer.to_json` returned."""
     try:
         saved = parse_json(content.encode(), "its content")
+        if saved["kind"] == PretrainedKind.PRETRAINED:
+            from thresher.lm.pretrained.tokenizers import PretrainedTokenizer  # noqa: PLC0415
+
+            return PretrainedTokenizer.from_json(saved["tokens"])
         kind, tokens = TokenizerKind(saved["kind"]), saved["tokens"]
         if kind == TokenizerKind.CHARACTERS:
             return CharacterTokenizer(tokens)

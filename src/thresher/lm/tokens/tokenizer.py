@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.lm.choices import TokenizerKind
+from thresher.lm.choices import PretrainedKind, TokenizerKind
 from thresher.lm.tokens.text_range import TextRange
 from thresher.text.sentences import iter_sentences
 
@@ -22,7 +22,7 @@ class Tokenizer(Protocol):
     names: the text of each token, readable for people; length: vocabulary
     """
 
-    kind: ClassVar[TokenizerKind]
+    kind: ClassVar[TokenizerKind | PretrainedKind]
     lossless: ClassVar[bool]
     names: Sequence[str]
 

@@ -7,7 +7,7 @@ import numpy as np
 import tokenizers
 
 from thresher.lm.choices import TokenizerKind
-from thresher.lm.tokens.byte_pairs import BytePairTokenizer, train_bpe
+from thresher.lm.tokens.byte_pairs import LEARNING_CHARACTERS, BytePairTokenizer, train_bpe
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Ids, replace_surrogates, split_words
 from thresher.text.romanization import has_mixed_scripts, romanize
@@ -38,7 +38,7 @@ class WordPairTokenizer(BytePairTokenizer):
     @classmethod
     def learn(cls, text: TextRange, vocabulary: int) -> "WordPairTokenizer":
         """Learn at most `vocabulary` tokens; pairs that occur only once are not merged."""
-        content = str(text)
+        content = "".join(text.pieces(limit=LEARNING_CHARACTERS))
         spelt = has_mixed_scripts(content)
         words = (_normalized(word, spelt=spelt) for word in split_words(content))
         return cls(train_bpe(words, vocabulary, split_at_words=False), spelt=spelt)
@@ -56,17 +56,18 @@ class WordPairTokenizer(BytePairTokenizer):
     def encode_pieces(self, text: TextRange) -> Iterator[Ids]:
         """Yield the token ids of the words, with a line end after each sentence.
 
-        The text is segmented as a whole, because line wrapping is detected over all paragraphs.
+        Blocks of text are segmented as a whole: line wrapping is detected over all paragraphs.
         """
         line_end = self.line_end
         ids: list[int] = []
-        for sentence in iter_sentences(str(text)):
-            for tokens in self.encode_words(sentence.texts):
-                ids += tokens
-            ids.append(line_end)
-            if len(ids) >= _IDS_PER_PIECE:
-                yield np.array(ids, dtype=np.int64)
-                ids = []
+        for block in text.blocks():
+            for sentence in iter_sentences(str(block)):
+                for tokens in self.encode_words(sentence.texts):
+                    ids += tokens
+                ids.append(line_end)
+                if len(ids) >= _IDS_PER_PIECE:
+                    yield np.array(ids, dtype=np.int64)
+                    ids = []
         yield np.array(ids, dtype=np.int64)
 
     def encode_words(self, words: Sequence[str]) -> list[list[int]]:

@@ -25,7 +25,9 @@ class WordTokenizer(Tokenizer):
     @classmethod
     def learn(cls, text: TextRange, vocabulary: int | None) -> "WordTokenizer":
         """Keep the most frequent words, by default all that occur at least twice."""
-        counts = Counter(split_words(str(text)))
+        counts: Counter[str] = Counter()
+        for block in text.blocks():
+            counts.update(split_words(str(block)))
         by_frequency = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
         if vocabulary is None:
             return cls([word for word, count in by_frequency if count > 1])
@@ -34,9 +36,11 @@ class WordTokenizer(Tokenizer):
     def encode_pieces(self, text: TextRange) -> Iterator[Ids]:
         """Yield the token ids of the words, 0 for a word outside the vocabulary.
 
-        The text is segmented as a whole, because line wrapping is detected over all paragraphs.
+        Blocks of text are segmented as a whole: line wrapping is detected over all paragraphs.
         """
-        yield np.fromiter((self._ids.get(word, 0) for word in split_words(str(text))), np.int64)
+        for block in text.blocks():
+            words = split_words(str(block))
+            yield np.fromiter((self._ids.get(word, 0) for word in words), np.int64)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the words, separated by single spaces."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -11,22 +12,41 @@ from thresher.deprecation import renamed_arguments
 from thresher.errors import TrainingError
 from thresher.hardware_support import check_dtype_supported
 from thresher.lm.choices import OutputLayerName, TokenizerKind
-from thresher.lm.model import Architecture
+from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.reports.evaluation import best_temperature, evaluate
-from thresher.lm.tokens.counts import token_counts
-from thresher.lm.tokens.encoding import encode_compactly
-from thresher.lm.tokens.factory import learn_tokenizer
+from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.checkpoints import load_checkpoint, run_fingerprint, save_checkpoint
+from thresher.lm.training.corpus import TokenizedCorpus, tokenize_corpus
 from thresher.lm.training.log import LogRow, log_to_csv, tensorboard_log
 from thresher.lm.training.loop import train
+from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.training.splits import TextSplits, split_text
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
 from thresher.lm.transformer import Shape
+from thresher.progress import ProgressReporter
 
 CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"
+
+
+class InitialModel(Protocol):
+    """A model to start from: a `TrainedLanguageModel`, or one imported from another library."""
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, of whose weights a copy is trained."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the model."""
+        ...
+
+    @property
+    def architecture(self) -> Architecture:
+        """The components of the model."""
+        ...
 
 
 class DivergedError(TrainingError):
@@ -42,76 +62,79 @@ class DivergedError(TrainingError):
 
 @renamed_arguments(tokens="tokenizer", work="work_dir")
 def fit_language_model(
-    text: str,
+    text: str | TextFile,
     *,
     tokenizer: str = TokenizerKind.CHARACTERS,
     vocabulary: int | None = None,
     shape: Shape | None = None,
     output: str = OutputLayerName.FULL,
     tied: bool = True,
+    initial: InitialModel | None = None,
     settings: LanguageModelSettings | None = None,
     device: torch.device | str = "cpu",
     work_dir: Path | None = None,
     resume: bool = False,
     tensorboard: Path | None = None,
+    processes: Processes | None = None,
+    progress: ProgressReporter | None = None,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> TrainedLanguageModel:
     """Train on the first 90 % of a text, choose the best step on the next 5 %, test on the rest.
 
     The tokenizer is learned from the training part, except for characters: all of the text's
-    characters are tokens.
+    characters are tokens. Of a text in a file, only small parts are in memory at a time.
 
     tokenizer: a `TokenizerKind`   vocabulary: its number of tokens, see `learn_tokenizer`
     output: an `OutputLayerName`   tied: whether it shares the weights of the input embedding
+    initial: a model to continue training from, whose tokenizer, shape and output layer are used
     work_dir: an existing folder for token ids, a checkpoint at every evaluation, and the log
     resume: continue from the checkpoint in `work_dir`, which gives the same model as one run
     tensorboard: a folder for the same log in TensorBoard's format
+    processes: those that train together (`started_processes`); only the main one writes files
+    progress: receives the progress of tokenizing   on_progress: of training
     """
     settings = settings or LanguageModelSettings()
+    processes = processes or Processes()
     check_dtype_supported(settings.precision, device)
-    splits = split_text(text)
-    all_characters = tokenizer == TokenizerKind.CHARACTERS
-    learned_tokenizer = learn_tokenizer(
-        tokenizer, text if all_characters else splits.train, vocabulary=vocabulary
+    corpus = tokenize_corpus(
+        text,
+        tokenizer=tokenizer if initial is None else initial.tokenizer,
+        vocabulary=vocabulary,
+        work_dir=work_dir,
+        resume=resume,
+        processes=processes,
+        progress=progress,
     )
-    data, test_ids = _encode_splits(learned_tokenizer, splits, work_dir)
-    architecture = Architecture(learned_tokenizer.vocabulary, shape or Shape(), output, tied)
-    settings = settings.with_chosen_margin(data.counts, context=architecture.shape.context)
-    state = TrainingState.new(architecture, settings, data.counts, device=device)
-
-    def finish() -> TrainedLanguageModel:
-        return _finish(state, data, learned_tokenizer, settings, test_ids, str(splits.test))
-
+    architecture = (
+        Architecture(corpus.tokenizer.vocabulary, shape or Shape(), output, tied)
+        if initial is None
+        else initial.architecture
+    )
+    context = architecture.shape.context
+    settings = settings.with_chosen_margin(corpus.data.counts, context=context)
+    state = TrainingState.new(architecture, settings, corpus.data.counts, device=device)
+    if initial is not None:
+        state.model.load_weights(initial.model.weights())
     try:
-        with tensorboard_log(tensorboard) as add_row:
-            save = _prepare_saving(state, data, settings, work_dir, add_row, resume=resume)
-            train(state, data, settings, on_progress=on_progress, after_evaluation=save)
+        with tensorboard_log(tensorboard if processes.is_main else None) as add_row:
+            save = _prepare_saving(
+                state, corpus.data, settings, work_dir, add_row, resume=resume, processes=processes
+            )
+            train(
+                state,
+                corpus.data,
+                settings,
+                on_progress=on_progress,
+                after_evaluation=save,
+                processes=processes,
+            )
     except TrainingError as error:
         best_model = None
         if state.best:
             state.model.load_weights(state.best)
-            best_model = finish()
+            best_model = _finish(state, corpus, settings)
         raise DivergedError(str(error), best_model) from error
-    return finish()
-
-
-def _encode_splits(
-    tokenizer: Tokenizer, splits: TextSplits, work_dir: Path | None
-) -> tuple[TrainingData, Tensor]:
-    """Return the ids of the training and validation parts, and those of the test part.
-
-    They are kept in files of `work_dir`, or in memory without one.
-    """
-    train, validation, test = (
-        encode_compactly(
-            tokenizer,
-            getattr(splits, name),
-            path=None if work_dir is None else work_dir / f"{name}.ids",
-        )
-        for name in ("train", "validation", "test")
-    )
-    counts = token_counts(train.numpy(), tokenizer.vocabulary)
-    return TrainingData(train, validation, counts), test
+    return _finish(state, corpus, settings)
 
 
 def _prepare_saving(
@@ -122,6 +145,7 @@ def _prepare_saving(
     add_row: Callable[[LogRow], None],
     *,
     resume: bool,
+    processes: Processes,
 ) -> Callable[[TrainingState], None]:
     """Load the checkpoint of `work_dir` to resume a run; return a function that saves a state."""
     if work_dir is None:
@@ -131,6 +155,8 @@ def _prepare_saving(
         load_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
 
     def save(state: TrainingState) -> None:
+        if not processes.is_main:
+            return
         save_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
         write_file(work_dir / LOG, log_to_csv(state.log).encode())
         add_row(state.log[-1])
@@ -139,14 +165,10 @@ def _prepare_saving(
 
 
 def _finish(
-    state: TrainingState,
-    data: TrainingData,
-    tokenizer: Tokenizer,
-    settings: LanguageModelSettings,
-    test_ids: Tensor,
-    test_text: str,
+    state: TrainingState, corpus: TokenizedCorpus, settings: LanguageModelSettings
 ) -> TrainedLanguageModel:
     """Find the best temperature on the validation part and evaluate on the test part."""
+    tokenizer, data, test_ids = corpus.tokenizer, corpus.data, corpus.test
     model, task = state.model.eval(), task_for(state.model, settings)
     temperature = best_temperature(
         model, task, data.validation, batch=settings.batch, limit=settings.validation_tokens
@@ -157,7 +179,7 @@ def _finish(
         test_ids,
         batch=settings.batch,
         temperature=temperature,
-        byte_count=predicted_bytes(tokenizer, test_ids, test_text) if task.causal else None,
+        byte_count=predicted_bytes(tokenizer, test_ids, corpus.test_text) if task.causal else None,
     )
     return TrainedLanguageModel(
         model=model,

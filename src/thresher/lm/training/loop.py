@@ -3,30 +3,23 @@
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor
 
 from thresher.errors import TrainingError
-from thresher.lm.choices import Precision
-from thresher.lm.losses.rare_tokens import cosine_regularisation
 from thresher.lm.model import LanguageModel
 from thresher.lm.reports.evaluation import evaluate
 from thresher.lm.reports.frequency_groups import FrequencyGroup, frequency_groups, group_means
-from thresher.lm.reports.gradient_roles import embedding_with_gradient
-from thresher.lm.training.batches import (
-    IGNORED,
-    Batch,
-    Task,
-    WeightedPart,
-    step_generator,
-    step_seed,
-)
+from thresher.lm.training.batch_loader import BatchLoader, StepWindows
+from thresher.lm.training.batches import Task, WeightedPart
 from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.optimizer import learning_rate
+from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
+from thresher.lm.training.step import TrainingStep
 from thresher.lm.training.token_matching import count_pairs, match_tokens
 
 _MATCHING_TOKENS = 8_000_000  # of training windows, on which tokens are matched
@@ -40,6 +33,7 @@ def train(
     *,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
     after_evaluation: Callable[[TrainingState], None] = lambda state: None,
+    processes: Processes | None = None,
 ) -> LanguageModel:
     """Run the remaining steps and return the model with the lowest validation loss.
 
@@ -47,17 +41,21 @@ def train(
     TrainingError is raised; `state.best` then still has the best weights before that, if any.
 
     after_evaluation: called after each evaluation, for example to save the state
+    processes: those that train together; by default this one alone
     """
+    processes = processes or Processes()
     task = task_for(state.model, settings)
     for text in data.texts():
         task.check_length(text)
-    ids = data.train.to(state.model.device)
     matched = _matched_rows(state, task, data, settings)
+    step = TrainingStep(state, task, settings, matched=matched, processes=processes)
+    windows = StepWindows(task, data.train.cpu(), settings, data.parts, processes)
     groups = frequency_groups(data.counts)
     meter = _LossMeter(settings, task)
-    with _separate_random_state(state.model.device):
+    device = state.model.device
+    with _separate_random_state(device), BatchLoader(windows, device) as loader:
         while state.step < settings.steps:
-            meter.add(_step(state, task, ids, data.parts, settings, matched))
+            meter.add(step.run(loader.load(state.step)))
             state.step += 1
             due = state.step % settings.evaluate_every == 0 or state.step == settings.steps
             if due or state.step % _PROGRESS_EVERY == 0:
@@ -67,49 +65,6 @@ def train(
                 after_evaluation(state)
     state.model.load_weights(state.best)
     return state.model.eval()
-
-
-def _step(
-    state: TrainingState,
-    task: Task,
-    ids: Tensor,
-    parts: tuple[WeightedPart, ...],
-    settings: LanguageModelSettings,
-    matched: MatchedRows | None,
-) -> Tensor:
-    """Run one training step and return its loss."""
-    model, step = state.model.train(), state.step
-    torch.manual_seed(step_seed(settings.seed, step))  # for dropout
-    noise = step_generator(settings.seed + 1, step, device=model.device)
-    for group in state.optimizer.param_groups:
-        group["lr"] = learning_rate(step, settings)
-    model.set_margin(
-        settings.margin.at(step=step, steps=settings.steps, vocabulary=task.vocabulary)
-    )
-    batch = task.training_batch(
-        ids, size=settings.batch, seed=settings.seed, step=step, parts=parts
-    )
-    with _autocast(model.device, settings.precision):
-        embedding = embedding_with_gradient(model) if state.roles is not None else None
-        hidden = model.transformer(model.embed(batch.input, embedding=embedding))
-        if state.roles is None and not task.causal:
-            batch, hidden = _with_targets(batch, hidden)
-        losses = model.output.loss(hidden, batch.target, reduction="none", generator=noise)
-        loss = losses.sum() / (batch.target != IGNORED).sum().clamp(min=1)
-        if settings.cosine:
-            loss = loss + settings.cosine * cosine_regularisation(model.embedding)
-    state.optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    if state.roles is not None and embedding is not None:
-        state.roles.add(model, batch, embedding, hidden, losses)
-    torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-    if matched is None:
-        state.optimizer.step()
-    else:
-        decay = settings.weight_decay if settings.decay_embeddings else 0.0
-        with matched.following(shrink=learning_rate(step, settings) * decay):
-            state.optimizer.step()
-    return loss.detach()
 
 
 def _matched_rows(
@@ -132,20 +87,11 @@ def matching_windows(
     task: Task, ids: Tensor, parts: tuple[WeightedPart, ...], settings: LanguageModelSettings
 ) -> Iterator[Tensor]:
     """Yield windows of the first training batches, on which tokens are matched."""
-    steps = min(settings.steps, -(-_MATCHING_TOKENS // (settings.batch * task.context)))
+    steps = min(settings.steps, -(-_MATCHING_TOKENS // (settings.windows * task.context)))
     for step in range(steps):
         yield task.training_windows(
-            ids, size=settings.batch, seed=settings.seed, step=step, parts=parts
+            ids, size=settings.windows, seed=settings.seed, step=step, parts=parts
         )
-
-
-def _with_targets(batch: Batch, hidden: Tensor) -> tuple[Batch, Tensor]:
-    """Keep the positions that have a target.
-
-    In a masked text these are one in seven, and logits are the expensive part.
-    """
-    has_target = batch.target != IGNORED
-    return Batch(batch.input[has_target], batch.target[has_target]), hidden[has_target]
 
 
 def _evaluate(
@@ -190,18 +136,12 @@ def _separate_random_state(device: torch.device) -> AbstractContextManager[objec
     return torch.random.fork_rng(devices=[] if device.type == "cpu" else [device])
 
 
-def _autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
-    if precision == Precision.FLOAT32:
-        return nullcontext()
-    return torch.autocast(device.type, dtype=torch.bfloat16)
-
-
 class _LossMeter:
     """The mean training loss and the speed since the last evaluation."""
 
     def __init__(self, settings: LanguageModelSettings, task: Task) -> None:
         self._steps = settings.steps
-        self._tokens_per_step = settings.batch * task.context
+        self._tokens_per_step = settings.windows * task.context
         self.tokens_per_second = 0.0
         self.restart()
 

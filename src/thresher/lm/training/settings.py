@@ -15,8 +15,10 @@ from thresher.validation import require_choice, require_fields, require_number
 class LanguageModelSettings:
     """How to train: the same settings, seed and text give the same model on the same CPU.
 
-    steps: training steps, each on one batch
-    batch: windows per step
+    steps: training steps, each one update of the weights
+    batch: windows that one process computes at a time
+    accumulate: batches per step, whose gradients are added up; `batch` × `accumulate` windows per
+        step give the same model, whatever the two factors and the number of processes
     learning_rate: its maximum, after the warm-up
     warm_up: steps in which the learning rate rises linearly; then it falls along half a cosine
     final_share: the learning rate at the end as a fraction of its maximum
@@ -34,6 +36,8 @@ class LanguageModelSettings:
     validation_tokens: about how many tokens of the validation text each evaluation uses
     roles: whether to measure the gradient of each token by role (see `gradient_roles`)
     precision: a `Precision`; bfloat16 is mixed precision
+    fused: whether to compute the loss without holding all logits; None for where it pays, on a GPU
+    compile: whether to compile the model with torch.compile; None for large models on a GPU
     """
 
     steps: int = 2000
@@ -55,9 +59,12 @@ class LanguageModelSettings:
     roles: bool = True
     precision: str = Precision.FLOAT32.value
     seed: int = 0
+    accumulate: int = 1
+    fused: bool | None = None
+    compile: bool | None = None
 
     def __post_init__(self) -> None:
-        counts = ("steps", "batch", "evaluate_every", "validation_tokens")
+        counts = ("steps", "batch", "accumulate", "evaluate_every", "validation_tokens")
         require_fields(self, counts, at_least=1)
         require_fields(self, ("warm_up", "weight_decay", "cosine", "seed"), at_least=0)
         require_fields(self, ("rare_token_budget",), at_least=0)
@@ -82,10 +89,15 @@ class LanguageModelSettings:
         """
         if self.margin.kind != MarginKind.AUTO:
             return self
-        chosen = auto_margin(counts, training_tokens=self.steps * self.batch * context)
+        chosen = auto_margin(counts, training_tokens=self.steps * self.windows * context)
         given = self.rare_token_budget
         budget = chosen.rare_token_budget if given is None else given
         return replace(self, margin=Margin.parse(chosen.margin), rare_token_budget=budget)
+
+    @property
+    def windows(self) -> int:
+        """The number of windows per step."""
+        return self.batch * self.accumulate
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings as saved in config.json, with the margin as its text."""

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from thresher.errors import InputError
+from thresher.lm.losses.kernels.choice import suits_triton
 from thresher.lm.losses.rare_tokens import rare_token_adjustment
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
 from thresher.lm.output_layers.full import FullSoftmax
@@ -15,6 +16,8 @@ from thresher.lm.training.batches import Task, WeightedPart
 from thresher.lm.training.log import LogRow
 from thresher.lm.training.optimizer import adamw
 from thresher.lm.training.settings import LanguageModelSettings
+
+_MIN_FUSED_LOGITS = 2**24  # of a batch: 64 MiB in float32
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class TrainingState:
         model = seeded_model(architecture, seed=settings.seed, frequencies=counts).to(device)
         if isinstance(model.output, FullSoftmax):
             model.output.label_smoothing = settings.label_smoothing
+            model.output.fused = use_fused_loss(model, settings)
             if settings.rare_token_budget:
                 adjustment = rare_token_adjustment(counts, budget=settings.rare_token_budget)
                 model.output.adjustment = adjustment.to(device)
@@ -91,11 +95,31 @@ class TrainingState:
                 f"the output layer {architecture.output!r} does not support `margin`, "
                 "`label_smoothing` or `rare_token_budget`"
             )
+        elif settings.fused:
+            raise InputError(f"the output layer {architecture.output!r} has no fused loss")
         measure_roles = settings.roles and not settings.cosine and can_measure_roles(model)
         roles = (
             RoleGradients.zeros(architecture.vocabulary, device=device) if measure_roles else None
         )
         return cls(model, adamw(model, settings), roles)
+
+
+def use_fused_loss(model: LanguageModel, settings: LanguageModelSettings) -> bool:
+    """Return whether to compute the loss without holding all logits.
+
+    By default this is done on a GPU with Triton, unless the logits of a batch are few.
+    """
+    possible = isinstance(model.output, FullSoftmax) and model.output.can_be_fused()
+    if settings.fused is not None:
+        if settings.fused and not possible:
+            raise InputError(
+                f"the output layer {model.architecture.output!r} changes its logits, so that it "
+                "has no `fused` loss; choose full"
+            )
+        return settings.fused
+    shape = model.architecture.shape
+    logits = settings.batch * shape.context * model.architecture.vocabulary
+    return possible and logits >= _MIN_FUSED_LOGITS and suits_triton(model.embedding)
 
 
 def task_for(model: LanguageModel, settings: LanguageModelSettings) -> Task:

@@ -32,7 +32,7 @@ def random_case(positions=9, width=5, vocabulary=11, *, dtype=torch.float64):
 
 @pytest.fixture(params=[1, 10**6], ids=["row by row", "all rows"], autouse=True)
 def rows_at_once(request, monkeypatch):
-    monkeypatch.setattr(dense, "LOGITS_ELEMENTS", request.param)
+    monkeypatch.setattr(dense, "ROWS_AT_ONCE", request.param)
     monkeypatch.setattr(dense, "_ROW_MULTIPLE", 1)
 
 
@@ -95,6 +95,26 @@ def test_the_losses_of_positions_come_with_the_sum():
     torch.testing.assert_close(total, expected.sum())
     other_total, other_rows = loss_sum_and_rows(LinearInputs(*inputs[:2], target), options)
     torch.testing.assert_close((other_total, other_rows), (total, rows))
+
+
+@pytest.mark.parametrize("width", [3, 40])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_as_exact_as_its_gradients(width, dtype):
+    """With a width of 40, all rows are computed at once and their gradients are not added up."""
+    inputs, target, _, _ = random_case(positions=12, width=width, dtype=dtype)
+    half = [each.requires_grad_() for each in inputs]
+    precise = [each.detach().double().requires_grad_() for each in inputs]
+    found = linear_selfish_cross_entropy(
+        *half[:2], target, margin=2.0, bias=half[2], implementation="dense"
+    )
+    expected = selfish_cross_entropy(precise[0] @ precise[1].T + precise[2], target, margin=2.0)
+    torch.testing.assert_close(found.double(), expected, rtol=1e-5, atol=1e-5)
+    found.backward()
+    expected.backward()
+    for mine, exact in zip(half, precise, strict=True):
+        assert mine.grad.dtype == dtype
+        tolerance = {"rtol": 4 * torch.finfo(dtype).eps, "atol": 1e-5}
+        torch.testing.assert_close(mine.grad.double(), exact.grad, **tolerance)
 
 
 def test_a_target_outside_the_vocabulary_gives_nan_and_no_invalid_access():

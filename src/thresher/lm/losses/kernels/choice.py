@@ -26,18 +26,18 @@ def fastest(inputs: LinearInputs, options: MarginLossOptions, *, summed: bool) -
 
     summed: whether only the sum of losses is needed, which the dense implementation requires
     """
-    if not suits_triton(inputs.input, inputs.weight):
+    if not (inputs.input.is_cuda and suits_triton(inputs.weight, inputs.input.dtype)):
         return "chunked"
     if summed and not _pays_to_record(inputs, options):
         return "dense"
     return "chunked" if is_small(inputs.input, inputs.weight) else "triton"
 
 
-def suits_triton(input: Tensor, weight: Tensor) -> bool:
+def suits_triton(weight: Tensor, input_dtype: torch.dtype | None = None) -> bool:
     """Whether the Triton kernels can be used: on a CUDA device, in at most 32 bits."""
-    if not (input.is_cuda and weight.is_cuda and find_spec("triton") and wide_products()):
+    if not (weight.is_cuda and find_spec("triton") and wide_products()):
         return False
-    dtype = torch.promote_types(input.dtype, weight.dtype)
+    dtype = torch.promote_types(weight.dtype, input_dtype or weight.dtype)
     return dtype in (torch.float16, torch.bfloat16, torch.float32)
 
 

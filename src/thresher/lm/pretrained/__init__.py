@@ -1,0 +1,1 @@
+"""Exchange models with Hugging Face transformers: folders that `AutoModelForCausalLM` loads."""

@@ -1,0 +1,97 @@
+"""Prepare the batches of training steps, on a GPU one step ahead in a thread."""
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor
+
+from thresher.lm.training.batches import IGNORED, Batch, Task, WeightedPart
+from thresher.lm.training.processes import Processes
+from thresher.lm.training.settings import LanguageModelSettings
+
+
+class StepBatches(NamedTuple):
+    """What this process computes in a step.
+
+    batches: of at most `settings.batch` windows each
+    predicted: the number of positions to predict in the whole step, of all processes
+    """
+
+    batches: list[Batch]
+    predicted: int
+
+
+@dataclass(frozen=True)
+class StepWindows:
+    """Draws the windows of each step from token ids, which may be in a file.
+
+    ids: (tokens,), on the CPU
+    """
+
+    task: Task
+    ids: Tensor
+    settings: LanguageModelSettings
+    parts: Sequence[WeightedPart] = ()
+    processes: Processes = field(default_factory=Processes)
+
+    def at(self, step: int) -> StepBatches:
+        """Return the batches of a step; seed and step determine them."""
+        settings = self.settings
+        whole = self.task.training_batch(
+            self.ids, size=settings.windows, seed=settings.seed, step=step, parts=self.parts
+        )
+        predicted = max(1, int((whole.target != IGNORED).sum()))
+        mine = self.processes.share(settings.windows)
+        inputs, targets = (torch.split(each[mine], settings.batch) for each in whole)
+        return StepBatches([Batch(*pair) for pair in zip(inputs, targets, strict=True)], predicted)
+
+
+class BatchLoader:
+    """Moves batches to the device; on a GPU the next step's are read and copied meanwhile.
+
+    ahead: whether a thread prepares the next step; by default on a GPU
+    """
+
+    def __init__(
+        self, windows: StepWindows, device: torch.device, *, ahead: bool | None = None
+    ) -> None:
+        self._windows, self._device = windows, device
+        ahead = device.type == "cuda" if ahead is None else ahead
+        self._thread = ThreadPoolExecutor(1) if ahead else None
+        self._next: tuple[int, Future[StepBatches]] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(cancel_futures=True)
+
+    def load(self, step: int) -> StepBatches:
+        """Return the batches of a step on the device."""
+        if self._thread is None:
+            ready = self._windows.at(step)
+        else:
+            if self._next is None or self._next[0] != step:
+                self._next = step, self._thread.submit(self._prepare, step)
+            ready = self._next[1].result()
+            self._next = step + 1, self._thread.submit(self._prepare, step + 1)
+        moved = [
+            Batch(*(each.to(self._device, non_blocking=True) for each in batch))
+            for batch in ready.batches
+        ]
+        return ready._replace(batches=moved)
+
+    def _prepare(self, step: int) -> StepBatches:
+        """Draw the batches into page-locked memory, from which a GPU copies in the background."""
+        ready = self._windows.at(step)
+        if self._device.type != "cuda":
+            return ready
+        pinned = [Batch(*(each.contiguous().pin_memory() for each in b)) for b in ready.batches]
+        return ready._replace(batches=pinned)
