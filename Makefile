@@ -7,7 +7,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 DOCS := .venv/.installed-docs
 
-.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
+.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-training bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-lm          language models and rare tokens (GPU recommended)"
 	@echo "make bench-languages   entities in nine languages, and encoders trained on raw text (GPU)"
 	@echo "make bench-kernel      the margin loss from hidden states (GPU)"
+	@echo "make bench-training    lm train next to nanoGPT (GPU), and memory on texts of 10 MB to 2 GB"
 	@echo "make bench-speed       speed and memory of find, fit and lm train"
 	@echo "make bench-serve       the server: one request, 50 clients, a full queue, hostile clients"
 	@echo "make bench-faults      kills, full disks, fuzzed texts, hostile model folders (half an hour)"
@@ -133,6 +134,10 @@ bench-kernel: $(BENCH)
 	@$(BIN)/python -m benchmarks.kernel
 	@$(BIN)/python -m benchmarks.kernel.grid
 	@$(BIN)/python -m benchmarks.kernel.plot
+
+bench-training: $(BENCH)
+	@$(BIN)/python -m benchmarks.training.throughput
+	@$(BIN)/python -m benchmarks.training.corpora
 
 bench-speed: $(BENCH) $(SPACY_MD)
 	@$(BIN)/python -m benchmarks.speed

@@ -15,6 +15,7 @@ from benchmarks.lm import section as lm
 from benchmarks.rationales import section as rationales
 from benchmarks.serve import section as serve
 from benchmarks.speed import section as speed
+from benchmarks.training import section as training
 from benchmarks.variants import section as variants
 
 SECTIONS = (
@@ -28,6 +29,7 @@ SECTIONS = (
     languages,
     rationales,
     lm,
+    training,
     kernel,
     installation,
 )

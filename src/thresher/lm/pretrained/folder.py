@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -81,11 +82,13 @@ def export_model(trained: TrainedLanguageModel, folder: Path) -> list[str]:
     tensors = family.write_tensors(state, architecture)
     contiguous = {name: value.contiguous() for name, value in tensors.items()}
     files = {
-        _CONFIG: json.dumps(config, indent=2).encode(),
         _WEIGHTS: save(contiguous, metadata={"format": "pt"}),
         "README.md": trained.card().encode(),
         **export_tokenizer(trained.tokenizer, context=shape.context),
     }
+    # By the digests, a later export recognises the folder as one that it may replace.
+    config["sha256"] = {name: sha256(content).hexdigest() for name, content in files.items()}
+    files[_CONFIG] = json.dumps(config, indent=2).encode()
     write_folder(folder, files)
     return sorted(files)
 

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from thresher.errors import InputError
 from thresher.lm.choices import Precision
@@ -92,7 +91,7 @@ class TrainingStep:
         batches, predicted = step_batches
         total, target = torch.zeros((), device=model.device), None
         for batch in batches:
-            with fast_attention(model.device), autocast(model.device, settings.precision):
+            with autocast(model.device, settings.precision):
                 hidden = self._forward(model.embed(batch.input, embedding=embedding))
                 tokens = batch.target
                 if embedding is None and not self._task.causal:
@@ -111,18 +110,6 @@ class TrainingStep:
                 )
                 target = part if target is None else target.add_(part)
         return total, target
-
-
-def fast_attention(device: torch.device) -> AbstractContextManager[object]:
-    """Return a context in which a GPU prefers cuDNN's attention, the fastest on new ones.
-
-    Where it cannot be used, flash attention follows.
-    """
-    if device.type != "cuda":
-        return nullcontext()
-    backends = SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION
-    others = SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH
-    return sdpa_kernel([*backends, *others], set_priority=True)
 
 
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:

@@ -1,0 +1,85 @@
+"""The section of docs/results.md on training speed, from the results of `benchmarks.training`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.training.throughput import NANOGPT, RESULTS
+
+_CURVE = (0, 50, 100, 200, 300, 400, 490)  # first steps of the means of ten losses
+
+
+def section() -> str:
+    """Return the section as Markdown."""
+    return f"## Training speed\n\n{_throughput()}{_curves()}{_corpora()}"
+
+
+def _throughput() -> str:
+    rows = [_read(path) for path in sorted(RESULTS.glob("throughput-*.json"))]
+    if not rows:
+        return "Not measured on a GPU: `make bench-training`.\n"
+    theirs = {row["size"]: row for row in rows if row["name"] == NANOGPT}
+    rows.sort(key=lambda row: (row["size"], row["name"] != NANOGPT, row["name"]))
+    lines = "".join(_throughput_line(row, theirs.get(row["size"])) for row in rows)
+    return (
+        f"`python -m benchmarks.training.throughput`, {rows[0]['machine']}: the shapes of GPT-2, "
+        "batch 16 × 1024, vocabulary 50,304, bfloat16,\ncompiled, from the same weights on the "
+        "same batches of English text.\n\n"
+        "| size | | tokens per second | of nanoGPT | peak memory | of nanoGPT |\n"
+        f"|---|---|---:|---:|---:|---:|\n{lines}"
+    )
+
+
+def _throughput_line(row: dict[str, Any], theirs: dict[str, Any] | None) -> str:
+    ratios = {
+        key: "–" if theirs is None or row is theirs else f"{row[key] / theirs[key]:.3f}"
+        for key in ("tokens_per_second", "peak_gib")
+    }
+    name = row["name"] if row["name"] == NANOGPT else f"`lm train`, {row['name']}"
+    return (
+        f"| {row['size']} | {name} | {row['tokens_per_second']:,.0f} | "
+        f"{ratios['tokens_per_second']} | {row['peak_gib']:.2f} GiB | {ratios['peak_gib']} |\n"
+    )
+
+
+def _curves() -> str:
+    """Return the training losses of rows that saw the same batches for 500 steps."""
+    rows = [_read(path) for path in sorted(RESULTS.glob("throughput-124M-*.json"))]
+    rows = [row for row in rows if len(row["losses"]) == 500]
+    if not rows:
+        return ""
+    head = " | ".join(f"{first + 1}–{first + 10}" for first in _CURVE)
+    lines = "".join(
+        f"| {row['name']} | "
+        + " | ".join(f"{sum(row['losses'][first : first + 10]) / 10:.3f}" for first in _CURVE)
+        + " |\n"
+        for row in rows
+    )
+    return (
+        "\nTraining loss of the 124M model, mean over ten steps:\n\n"
+        f"| steps | {head} |\n|---|{'---:|' * len(_CURVE)}\n{lines}"
+    )
+
+
+def _corpora() -> str:
+    rows = [(path, _read(path)) for path in RESULTS.glob("corpus-*.json")]
+    if not rows:
+        return ""
+    rows.sort(key=lambda pair: pair[1]["characters"])
+    lines = "".join(
+        f"| {row['characters'] / 1e6:,.0f} MB | {row['ids']:,} | {row['peak_mib']:,.0f} MiB "
+        f"| {row['ids_per_second']:,.0f} | {row['characters_read_per_second'] / 1e6:.1f} MB |\n"
+        for _, row in rows
+    )
+    return (
+        "\n`python -m benchmarks.training.corpora`: a text of random words in gzipped JSON lines, "
+        "8,192 byte pairs, one CPU core of a busy\nmachine. Memory is the peak of the whole "
+        "process without pages of mapped files.\n\n"
+        "| text | token ids | peak memory | ids encoded per second | text read per second |\n"
+        f"|---|---:|---:|---:|---:|\n{lines}"
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
+    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return row
