@@ -1,4 +1,4 @@
-"""Write docs/results.md, its plots and the table of the README from the JSON in benchmarks/results.
+"""Write docs/results.md, its plots and the tables of other pages from the JSON in benchmarks/results.
 
 python -m benchmarks.write_results
 """
@@ -39,6 +39,7 @@ def main() -> None:
     page = "\n".join(each.section() for each in SECTIONS)
     (ROOT / "docs" / "results.md").write_text(page, encoding="utf-8")
     entities.write_readme_table()
+    speed.write_processors_table()
 
 
 if __name__ == "__main__":

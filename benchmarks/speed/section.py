@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+from benchmarks.data import ROOT
 from benchmarks.entities.train import BUILT_IN, folder_name
 from benchmarks.speed.growth import PICTURE, growth_rows
-from benchmarks.speed.processors import speed_of
+from benchmarks.speed.processors import INSTRUCTIONS, speed_of
 from benchmarks.speed.rows import RESULTS, ROWS
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
@@ -25,6 +26,7 @@ _TITLES = {
     "segmentation": "splitting raw text into sentences and words alone",
     "spaCy on raw text": "spaCy, tokenizer, tok2vec and ner, on raw text",
 }
+_TABLE_START, _TABLE_END = "<!-- processors -->", "<!-- /processors -->"
 _BULK = {
     "workers": "`--workers 2`",
     "ray": "`--engine ray --workers 2`",
@@ -141,6 +143,38 @@ def _processors() -> list[str]:
         "CPU time; two: of wall-clock time."
     )
     return [about, "\n".join(lines), *_of_encoder(figures), *_first(row), *_quality_of_processors()]
+
+
+def write_processors_table() -> None:
+    """Write a table of speeds by model and instructions into docs/speed.md."""
+    row = _row("processors")
+    if row is None:
+        return
+    page = ROOT / "docs" / "speed.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(_TABLE_START)
+    _, _, after = rest.partition(_TABLE_END)
+    table = "\n".join(_processors_table(row["rows"]))
+    page.write_text(f"{before}{_TABLE_START}\n{table}\n{_TABLE_END}{after}", encoding="utf-8")
+
+
+def _processors_table(figures: list[dict[str, Any]]) -> list[str]:
+    """Return the rows of a table: each model's speed relative to spaCy's small model."""
+    variants = [(names, threads) for threads in (1, 2) for names in INSTRUCTIONS]
+    present = {(each["row"], each["instructions"], each["threads"]) for each in figures}
+    titles = (f"{name}, {threads} thread{'s'[: threads - 1]}" for name, threads in variants)
+    lines = [
+        f"| × spaCy's small model | {' | '.join(titles)} |",
+        "|---" * (len(variants) + 1) + "|",
+    ]
+    for name in dict.fromkeys(each["row"] for each in figures):
+        cells = [
+            _ratio(speed_of(figures, name, threads, which) / speed_of(figures, "spaCy", threads))
+            if (name, which, threads) in present
+            else "–"
+            for which, threads in variants
+        ]
+        lines.append(f"| {_TITLES.get(name, name)} | {' | '.join(cells)} |")
+    return lines
 
 
 def _of_encoder(figures: list[dict[str, Any]]) -> list[str]:
