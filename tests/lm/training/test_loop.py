@@ -202,7 +202,7 @@ def test_steps_are_computed_in_the_precision_of_the_settings(precision, monkeypa
 
 
 def test_a_margin_for_a_layer_that_does_not_support_it_is_an_error():
-    with pytest.raises(InputError, match="'tree' does not support `margin`, `label_smoothing`"):
+    with pytest.raises(InputError, match="'tree' supports neither `margin` nor `label_smoothing`"):
         start(changed(margin="2"), output="tree", tied=False)
 
 

@@ -234,7 +234,7 @@ class LanguageModelTrainingOptions(OptionGroup):
         float | None,
         _training_option(
             "Make rare tokens likelier, at the cost of a loss over all tokens that is higher by up "
-            "to this number of nats (0.005); by default 0.",
+            "to this number of nats (0.005); --margin auto chooses it.",
             metavar="NATS",
             min=0,
         ),

@@ -92,8 +92,8 @@ class TrainingState:
                 model.output.adjustment = adjustment.to(device)
         elif not settings.has_plain_loss:
             raise InputError(
-                f"the output layer {architecture.output!r} does not support `margin`, "
-                "`label_smoothing` or `rare_token_budget`"
+                f"the output layer {architecture.output!r} supports neither `margin` nor "
+                "`label_smoothing` nor `rare_token_budget`"
             )
         elif settings.fused:
             raise InputError(f"the output layer {architecture.output!r} has no fused loss")
