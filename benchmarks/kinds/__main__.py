@@ -85,9 +85,9 @@ def main() -> None:
         if "peers" in options.parts:
             results.setdefault("peers", {})[name] = peers(data)
         if "discovered" in options.parts:
-            runs = [discovered.figures(finder, data, seed) for seed in options.seeds]
-            results.setdefault("discovered", {})[name] = runs
-            print(f"{name:20s} discovered: {runs[0]}", flush=True)
+            groups = discovered.figures(finder, data, options.seeds)
+            results.setdefault("discovered", {})[name] = groups
+            print(f"{name:20s} discovered: {groups[0]}", flush=True)
         if "curve" in options.parts and name in _CURVE_SETS:
             results.setdefault("curve", {})[name] = curve(finder, data)
             print(f"{name:20s} examples: {results['curve'][name]}", flush=True)

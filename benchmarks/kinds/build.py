@@ -1,16 +1,18 @@
 """Give the built-in English models their kinds.
 
-    python -m benchmarks.kinds.build
+    python -m benchmarks.kinds.build [--keep-sample]
 
 Finds entities in a part of the raw text that the models were trained on, keeps a sample of them
 with their contexts, and learns the kinds of src/thresher/entities/kinds/english.toml from it. The
-smaller models learn to predict the kinds of the largest.
+smaller models learn to predict the kinds of the largest. `--keep-sample` learns from the sample
+that the largest model has, which is enough if only the example names have changed.
 """
 
+import argparse
 from dataclasses import replace
 
 from benchmarks.data import ROOT, raw_english
-from thresher.entities.built_in import ENGLISH, NAMES
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.finder import EntityFinder
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.kind_model import KindModel
@@ -21,16 +23,19 @@ _STEP = 6  # one sentence in six of the raw text
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep-sample", action="store_true", help="of the largest model")
+    keep_sample = parser.parse_args().keep_sample
     sentences = IndexedSentences.from_sentences([s for s in raw_english() if s][::_STEP])
     finder = EntityFinder.load(ENGLISH, device="cpu", exact=True)
-    sample = finder.entity_sample(sentences)
-    finder = EntityFinder(finder.encoder, replace(finder.model, kinds=KindModel(sample)))
+    if not keep_sample:
+        sample = finder.entity_sample(sentences)
+        finder = EntityFinder(finder.encoder, replace(finder.model, kinds=KindModel(sample)))
     teacher = finder.with_kinds(KindExamples.english())
     save(teacher, ENGLISH)
-    for name in NAMES:
-        if name != ENGLISH:
-            student = EntityFinder.load(name, device="cpu", exact=True)
-            save(student.with_kinds_of(teacher, sentences), name)
+    for name in (SMALL_ENGLISH, FAST_ENGLISH):
+        student = EntityFinder.load(name, device="cpu", exact=True)
+        save(student.with_kinds_of(teacher, sentences), name)
 
 
 def save(finder: EntityFinder, name: str) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from benchmarks.kinds.data import TypedSet
+from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.protocol import Encoder, word_vectors
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate
@@ -37,25 +38,40 @@ def purity(gold: Sequence[str], groups: Sequence[int]) -> float:
     return float(table.max(axis=0).sum() / table.sum())
 
 
-def figures(finder: EntityFinder, data: TypedSet, seed: int) -> dict[str, dict[str, float]]:
-    """Return V-measure and purity of groups of the gold spans: ours, and of the last layer."""
+def figures(
+    finder: EntityFinder, data: TypedSet, seeds: Sequence[int]
+) -> list[dict[str, dict[str, float]]]:
+    """Return V-measure and purity of groups of the gold spans for each seed.
+
+    The groups are those of `thresher kinds`, and as many by k-means on vectors of the last layer.
+    """
     gold = [label for labels in data.labels for label in labels]
     lowered = data.lowered().sentences
     candidates = [[Candidate(start, end, 1.0) for start, end in spans] for spans in data.spans]
-    contexts = _span_vectors(finder, lowered, candidates)
     names = tuple(
         tuple(words[each.start : each.end])
         for words, found in zip(lowered, candidates, strict=True)
         for each in found
     )
-    grouped = group_names(finder.encoder, EntitySample(names, contexts), seed=seed)
-    number = dict(zip(grouped.names, grouped.labels, strict=True))
-    ours = [int(number[name]) for name in names]
-    top = k_means(_last_layer(finder.encoder, lowered, candidates), len(set(ours)), seed=seed)
-    return {
-        row: {"v_measure": v_measure(gold, g), "purity": purity(gold, g), "groups": len(set(g))}
-        for row, g in (("discovered", ours), ("last layer", top.labels.tolist()))
-    }
+    sample = EntitySample(names, _span_vectors(finder, lowered, candidates))
+    last_layer = _last_layer(finder.encoder, lowered, candidates)
+    results = []
+    for seed in seeds:
+        grouped = group_names(finder.encoder, sample, seed=seed)
+        number = dict(zip(grouped.names, grouped.labels, strict=True))
+        ours = [int(number[name]) for name in names]
+        top = k_means(last_layer, len(set(ours)), seed=seed).labels.tolist()
+        results.append(
+            {
+                row: {
+                    "v_measure": v_measure(gold, g),
+                    "purity": purity(gold, g),
+                    "groups": len(set(g)),
+                }
+                for row, g in (("discovered", ours), ("last layer", top))
+            }
+        )
+    return results
 
 
 def _span_vectors(
@@ -65,7 +81,7 @@ def _span_vectors(
     for low in range(0, len(sentences), _SENTENCES):
         group, own = sentences[low : low + _SENTENCES], spans[low : low + _SENTENCES]
         if any(own):
-            vectors = encode_words(finder.encoder, group).numpy()
+            vectors = to_cpu(encode_words(finder.encoder, group)).numpy()
             parts.append(span_vectors(vectors, *span_bounds(group, own)))
     return np.concatenate(parts)
 
@@ -79,7 +95,7 @@ def _last_layer(
         if any(own):
             with torch.inference_mode():
                 batch = encoder.batch(group)
-                vectors = word_vectors(encoder.encode_gated(batch), batch).numpy()
+                vectors = to_cpu(word_vectors(encoder.encode_gated(batch), batch)).numpy()
             parts.append(span_vectors(vectors, *span_bounds(group, own)))
     return np.concatenate(parts)
 

@@ -10,7 +10,7 @@ from thresher.entities.kinds.entity_sample import collect_sample, empty_sample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.gates import KindGates
 from thresher.entities.kinds.kind_model import KindModel
-from thresher.entities.kinds.span_vectors import span_bounds, span_vectors
+from thresher.entities.kinds.span_vectors import span_bounds, span_vectors, words_of_spans
 from thresher.entities.kinds.training import learn_kinds
 from thresher.entities.model_finder import SENTENCES_PER_GROUP, ModelFinder
 from thresher.entities.training.kinds import fit_gates
@@ -58,15 +58,20 @@ def _fit_gates(
     finder: ModelFinder, examples: KindExamples, sentences: SplitText, seed: int
 ) -> KindGates:
     some = sentences[:: -(-sum(map(len, sentences)) // _MAX_KIND_WORDS) or 1]
-    groups = [
-        some[low : low + SENTENCES_PER_GROUP] for low in range(0, len(some), SENTENCES_PER_GROUP)
-    ]
-    if not groups:
+    if not some:
         raise InputError("`texts` have no words")
+    without_kinds = ModelFinder(finder.encoder, finder.model.without_kinds())
+    vectors, found = [], []
+    for low in range(0, len(some), SENTENCES_PER_GROUP):
+        group = some[low : low + SENTENCES_PER_GROUP]
+        encoded = without_kinds.word_scorer.encode(group)
+        vectors.append(encoded.vectors)
+        found += without_kinds.found_in(group, encoded)
     return fit_gates(
         some,
-        np.concatenate([finder.word_scorer.encode(group).vectors for group in groups]),
+        np.concatenate(vectors),
         finder.model.signal_extractor.extract(some).possible,
+        words_of_spans(some, found),
         examples,
         device=finder.encoder.device,
         seed=seed,

@@ -43,7 +43,9 @@ class ModelFinder(TextFinder):
         decoder = WordDecoder(
             model.signal_weights, model.not_names, model.span_model, model.min_word_score
         )
-        self._sentences = SentenceScorer(model.signal_extractor, decoder, self._assigner)
+        kind_gates = model.kinds.gates if model.kinds else None
+        finding = kind_gates.finding if kind_gates else None
+        self._sentences = SentenceScorer(model.signal_extractor, decoder, self._assigner, finding)
 
     @property
     def threshold(self) -> float:

@@ -1,9 +1,12 @@
 import numpy as np
 import torch
 
+from thresher.entities.kinds.assignment import finding_scores
 from thresher.entities.kinds.example_prior import example_prior, kinds_of_words
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.gates import KindGates, kind_scores, train_kind_gates
+from thresher.entities.training.kinds import fit_gates
+from thresher.progress import SilentProgress
 
 EXAMPLES = KindExamples({"place": ("New York", "York"), "person": ("Marie Curie",)})
 
@@ -48,3 +51,26 @@ def test_kind_gates_agree_with_their_priors_and_are_saved():
     assert ((scores > 0.5) == (prior > 0.5)).mean() > 0.95
     again = KindGates.from_arrays(2, gates.to_arrays())
     np.testing.assert_allclose(kind_scores(again, vectors), scores, atol=1e-3)
+
+
+def test_only_gates_of_kinds_that_are_often_missed_find_entities():
+    vectors, truth = two_kinds()
+    sentences = [[("a", "b", "x")[kind] for kind in truth.tolist()]]
+    found = (truth == 0) & (np.arange(len(truth)) % 10 > 0)  # nine in ten of the first kind
+    gates = fit_gates(
+        sentences,
+        vectors,
+        np.ones(len(truth), bool),
+        found,
+        KindExamples({"first": ("a",), "second": ("b",)}),
+        device=torch.device("cpu"),
+        seed=0,
+        progress=SilentProgress(),
+    )
+    assert gates.finding == (False, True)
+    again = KindGates.from_arrays(2, gates.to_arrays())
+    assert again.finding == gates.finding
+    scores = kind_scores(gates, vectors)
+    np.testing.assert_array_equal(finding_scores(scores, again.finding), scores[:, 1])
+    np.testing.assert_array_equal(finding_scores(scores, None), scores.max(axis=1))
+    assert finding_scores(scores, (False, False)) is None

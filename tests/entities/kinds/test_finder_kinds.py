@@ -58,6 +58,21 @@ def test_a_few_names_define_new_kinds(finder):
     assert found["Google"] == "company"
 
 
+@pytest.mark.parametrize("names", [4, 8])
+def test_four_names_of_each_kind_are_enough_for_obvious_names(finder, names):
+    kinds = {
+        kind: each[:names] for kind, each in KindExamples.english().names.items() if kind in KINDS
+    }
+    found = kinds_of(
+        finder.with_kinds(kinds),
+        "Hillary Clinton flew from Berlin to Lisbon, where Angela Merkel was waiting. "
+        "Later they met Emmanuel Macron in Madrid.",
+    )
+    assert found["Hillary Clinton"] == found["Angela Merkel"] == "person"
+    assert found["Emmanuel Macron"] == "person"
+    assert found["Berlin"] == found["Lisbon"] == found["Madrid"] == "place"
+
+
 def test_an_entity_that_fits_no_kind_has_none(finder):
     drugs = {"drug": ["aspirin", "ibuprofen", "morphine"], "person": KINDS["person"]}
     found = kinds_of(finder.with_kinds(drugs))

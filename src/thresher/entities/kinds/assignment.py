@@ -17,6 +17,7 @@ from thresher.entities.kinds.classifier import (
 from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
+_OF_GATES = 0.35  # of the evidence comes from kind gates, the rest from the classifier
 _SHARED = 0.5  # of the evidence comes from all occurrences of a name in the text
 
 Sentences = Sequence[Sequence[str]]
@@ -87,6 +88,16 @@ class EncodedWords:
         )
 
 
+def finding_scores(kind_scores: Vectors, finding: Sequence[bool] | None) -> Scores | None:
+    """Return the largest P(open) of the kind gates that find entities; None if none of them does.
+
+    kind_scores: (words, kinds)   finding: for each kind; None if all gates find   returns: (words,)
+    """
+    found = kind_scores if finding is None else kind_scores[:, list(finding)]
+    largest: Scores | None = found.max(axis=1) if found.shape[1] else None
+    return largest
+
+
 @dataclass(frozen=True)
 class KindAssigner:
     """Gives candidates the kinds that a classifier predicts."""
@@ -111,7 +122,7 @@ class KindAssigner:
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
-            log_probabilities = np.mean([log_probabilities, of_gates], axis=0, dtype=np.float32)
+            log_probabilities = (1 - _OF_GATES) * log_probabilities + _OF_GATES * of_gates
         shared = np.exp(share_between_occurrences(log_probabilities, surface_forms(names)))
         scores = iter(zip(shared.argmax(axis=1).tolist(), shared.max(axis=1).tolist(), strict=True))
         return [[self._with_kind(each, *next(scores)) for each in found] for found in candidates]

@@ -35,21 +35,22 @@ def k_means(points: Vectors, groups: int, *, seed: int = 0) -> Clustering:
 
 
 def best_number_of_groups(points: Vectors, choices: Sequence[int], *, seed: int = 0) -> int:
-    """Return the number of groups with the largest mean silhouette.
+    """Return the smallest number of groups whose mean silhouette is as good as the largest.
 
     The silhouette of a point is (b − a) / max(a, b), where a is its mean distance to its own group
-    and b that to the nearest other group.
+    and b that to the nearest other group. Means that differ by less than the standard error of the
+    largest are equally good, and then fewer groups are easier to name and to edit.
     """
     if len(choices) == 1:
         return choices[0]
     step = max(1, len(points) // _SILHOUETTE_SAMPLE)
     some = points[::step]
     distances = np.sqrt(np.maximum(_squared_distances(some, some), 0.0))
-    scores = [
-        float(silhouettes(distances, k_means(points, k, seed=seed).labels[::step]).mean())
-        for k in choices
-    ]
-    return choices[int(np.argmax(scores))]
+    widths = [silhouettes(distances, k_means(points, k, seed=seed).labels[::step]) for k in choices]
+    means = [float(each.mean()) for each in widths]
+    best = int(np.argmax(means))
+    least = means[best] - float(widths[best].std()) / len(some) ** 0.5
+    return next(k for k, mean in zip(choices, means, strict=True) if mean >= least)
 
 
 def silhouettes(distances: Vectors, labels: Labels) -> Vectors:

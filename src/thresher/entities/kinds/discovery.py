@@ -24,7 +24,7 @@ NAMES_PER_KIND = 20
 MIN_NAMES = 30  # different names; with fewer there is nothing to group
 _MIN_GROUP = 3  # names; smaller groups are left out
 _NUMBERS_OF_GROUPS = range(3, 13)
-_DIMENSIONS = 32
+_DIMENSIONS = 8  # with more, the silhouettes of all numbers of groups are alike
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 It comes from the example names alone. Their occurrences in raw text are positive; all other words
 are unlabelled, and count as words of no kind with a small weight. Softmax regression on the word
 vectors then gives every word a probability. In each round of self-training the most probable words,
-a fixed fraction of the text, become positive, too.
+as many as the finder finds without the examples, become positive, too.
 """
 
 from collections import defaultdict

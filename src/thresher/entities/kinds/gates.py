@@ -3,12 +3,13 @@
     L = Σ_k agreement(gates_k, π_k) − λ_kl min(D, cap)
 
 D is the divergence between the gates of different kinds, which keeps them apart; see
-`thresher.gates.variants`. A word that a kind gate opens for is part of an entity of this kind, even
-if nothing else shows that it is an entity: a lower-case disease, for example.
+`thresher.gates.variants`. A kind gate is evidence for the kind of an entity. Where the general gate
+misses many of a kind's examples, lower-case diseases for example, its gate also finds entities: a
+word that it opens for is part of an entity, even if nothing else shows it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -31,14 +32,19 @@ _WORDS_PER_BATCH = 1024
 _HIDDEN = 64
 _LEARNING_RATE, _WEIGHT_DECAY, _WARM_UP = 3e-3, 1e-2, 20
 _KEPT_APART = DualModels(weight=0.03, cap=0.5)  # λ_kl, and the D beyond which nothing is gained
+_FINDING = "finding"
 _SEED_DISTANCE = 7919  # between the seeds of selectors that are trained together
 
 
 @dataclass(frozen=True)
 class KindGates:
-    """A selector for each kind."""
+    """A selector for each kind.
+
+    finding: whether the gate of each kind also finds entities; None if all of them do
+    """
 
     selectors: tuple[Selector, ...]
+    finding: tuple[bool, ...] | None = None
 
     def scores(self, vectors: Tensor) -> Tensor:
         """Return P(open) of every word for every kind: (words, kinds).   vectors: (words, width)"""
@@ -47,22 +53,29 @@ class KindGates:
 
     def to(self, device: torch.device) -> "KindGates":
         """Return the gates on another device."""
-        return KindGates(tuple(each.to(device).eval() for each in self.selectors))
+        return replace(self, selectors=tuple(each.to(device).eval() for each in self.selectors))
 
     def to_arrays(self) -> Arrays:
         """Return the weights by name, in half precision."""
-        return {
+        arrays = {
             f"{number}.{name}": value.half().cpu().contiguous().numpy()
             for number, each in enumerate(self.selectors)
             for name, value in each.state_dict().items()
         }
+        return arrays | ({} if self.finding is None else {_FINDING: np.array(self.finding)})
 
     @classmethod
     def from_arrays(cls, count: int, arrays: Arrays) -> "KindGates":
         """Return the gates whose weights `to_arrays` gave.   count: of kinds"""
         tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         states = [without_prefix(f"{number}.", tensors) for number in range(count)]
-        return cls(tuple(build_module(partial(_like, each), each).eval() for each in states))
+        selectors = tuple(build_module(partial(_like, each), each).eval() for each in states)
+        if _FINDING not in arrays:  # all gates find
+            return cls(selectors)
+        finding = arrays[_FINDING]
+        if finding.dtype != np.bool_ or finding.shape != (count,):
+            raise ValueError(f"{_FINDING} of the shape {finding.shape} is not {count} flags")
+        return cls(selectors, tuple(finding.tolist()))
 
 
 def _like(state: Mapping[str, Tensor]) -> Selector:

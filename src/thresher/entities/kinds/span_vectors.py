@@ -51,3 +51,13 @@ def span_bounds(
     bounds = [(each.start, each.end) for found in candidates for each in found]
     start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
     return start + offsets, end + offsets
+
+
+def words_of_spans(
+    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
+) -> NDArray[np.bool_]:
+    """Return whether each word is part of a candidate: (words,)."""
+    inside = np.zeros(sum(map(len, sentences)), dtype=bool)
+    for start, end in zip(*span_bounds(sentences, candidates), strict=True):
+        inside[start:end] = True
+    return inside

@@ -2,7 +2,8 @@
 
 An entity of none of the given kinds must not be forced into one of them. So the classifier also
 learns *background kinds*: those built-in English kinds that differ from all given ones. An entity
-of a background kind has no kind.
+of a background kind has no kind. A background kind has as many names as the given kinds, so that it
+does not win only because its list is longer.
 """
 
 from collections.abc import Sequence
@@ -57,6 +58,7 @@ def _background_kinds(
     if not encoder.common_words:
         return []
     given = {folded_name(name) for names in examples.names.values() for name in names}
+    count = round(float(np.median([len(names) for names in own])))
     centres = unit_length(np.stack([each.mean(axis=0) - mean for each in own]))
     background = []
     for names in KindExamples.english().names.values():
@@ -64,7 +66,7 @@ def _background_kinds(
             vectors = _vectors(encoder, names)
             centre = unit_length((vectors.mean(axis=0) - mean)[None])[0]
             if (centres @ centre).max() < _MAX_SIMILARITY:
-                background.append(vectors)
+                background.append(vectors[:count])
     return background
 
 

@@ -56,6 +56,7 @@ class FinderParts:
 def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
     """Return the metadata of a finder."""
     classifier = model.kinds.classifier if model.kinds else None
+    kind_gates = model.kinds.gates if model.kinds else None
     config = {
         "format": _FORMAT,
         "encoder": model.encoder,
@@ -68,6 +69,7 @@ def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
         "dates": None if model.dates is None else sorted(model.dates),
         "scripts": None if model.scripts is None else sorted(model.scripts),
         "kinds": None if classifier is None else _classifier_config(classifier),
+        "finding": kind_gates.finding if kind_gates else None,
     }
     values = {
         CONFIG: json.dumps(config, ensure_ascii=False),
@@ -121,9 +123,11 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
         float(config["min_word_score"]),
     )
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
+    assigner = KindAssigner(classifier) if classifier else None
+    finding = config.get("finding")
     return FinderParts(
         _inputs(config["windows"], metadata),
-        SentenceScorer(extractor, decoder, KindAssigner(classifier) if classifier else None),
+        SentenceScorer(extractor, decoder, assigner, finding and tuple(map(bool, finding))),
         threshold,
         classifier.kinds if classifier else (),
         None if config["scripts"] is None else frozenset(_words(config, "scripts")),
