@@ -1,4 +1,4 @@
-"""Write docs/results.md, its plots and the tables of other pages from the JSON in benchmarks/results.
+"""Write docs/results.md, its plots and tables of other pages from the JSON in benchmarks/results.
 
 python -m benchmarks.write_results
 """
