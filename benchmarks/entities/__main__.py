@@ -1,6 +1,7 @@
 """Measure entity quality of the trained finders, spaCy, noun chunks and capitalised words.
 
     python -m benchmarks.entities [--split report|tune] [--models benchmarks/models]
+    python -m benchmarks.entities --finders-only     keep the figures of the peers of the last run
 
 Writes benchmarks/results/entities/<split>.json, from which `benchmarks.write_results` makes
 docs/results.md. The finders are those of `benchmarks.entities.train`. A set is encoded once for
@@ -26,15 +27,18 @@ from benchmarks.entities.peers import (
     spacy_spans,
 )
 from thresher.encoders import Encoder, load_encoder
+from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.evaluation import (
     calibration,
     span_counts,
     word_average_precision,
     word_counts,
 )
+from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.model import FinderModel
 from thresher.entities.training.boundaries import links_of
+from thresher.entities.word_scorer import WordScorer
 from thresher.gates.batching import batches_by_length, sentence_starts
 from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import encode_words
@@ -87,6 +91,16 @@ def finder_figures(
         "word_f1": words.f1,
         "calibration_error": reliability.error,
         "bins": [[b.count, b.mean_score, b.accuracy] for b in reliability.bins],
+    }
+
+
+def student_cases(name: str, data: Gold) -> Cases:
+    """Return the figures of a built-in model that was distilled from another one."""
+    finder = EntityFinder.load(name, device="cpu", exact=True)
+    gates, links = WordScorer(finder.encoder, finder.model).gates_and_links(data.sentences)
+    return {
+        case: finder_figures(finder.model, gates, links, each)
+        for case, each in data.cases().items()
     }
 
 
@@ -150,19 +164,28 @@ def _joined_bins(bins: list[Any]) -> list[list[float]]:
 
 def _kept(split: str, measured: Figures) -> Figures:
     """Return the figures of finders whose models are not here, from the last run that had them."""
-    path = ALL_RESULTS / "entities" / f"{split}.json"
-    before = json.loads(path.read_text(encoding="utf-8"))["finders"] if path.exists() else {}
     return {
         name: {"measured_before": True, **figures}
-        for name, figures in before.items()
+        for name, figures in _last_run(split)["finders"].items()
         if name not in measured
     }
+
+
+def _last_run(split: str) -> Figures:
+    """Return the results of the last run."""
+    path = ALL_RESULTS / "entities" / f"{split}.json"
+    if not path.exists():
+        return {"finders": {}, "peers": {}}
+    last: Figures = json.loads(path.read_text(encoding="utf-8"))
+    return last
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--split", choices=["report", "tune"], default="report")
     parser.add_argument("--models", type=Path, default=MODELS)
+    parser.add_argument("--finders-only", action="store_true")
+    parser.add_argument("--students", nargs="*", default=[FAST_ENGLISH, SMALL_ENGLISH])
     options = parser.parse_args()
     report = options.split == "report"
     crossner = read_crossner("dev" if report else "train")
@@ -170,7 +193,8 @@ def main() -> None:
     domains = [data.name for data in crossner]
     all_models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
     models = {name: model for name, model in all_models.items() if model.static is None}
-    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peer_rows(sets)}
+    peers = _last_run(options.split)["peers"] if options.finders_only else peer_rows(sets)
+    results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers}
     for data in sets:
         vectors: dict[int, np.ndarray] = {}
         for name, model in models.items():
@@ -184,6 +208,8 @@ def main() -> None:
                 f"{figures['cased']['span_f1']:.3f} / {figures['lower']['span_f1']:.3f}",
                 flush=True,
             )
+        for name in options.students:
+            results["finders"].setdefault(name, {})[data.name] = student_cases(name, data)
     for by_set in (*results["finders"].values(), *results["peers"].values()):
         by_set["crossner"] = mean_of_domains(by_set, domains)
     results["finders"] = _kept(options.split, results["finders"]) | results["finders"]

@@ -2,10 +2,11 @@
 
     python -m benchmarks.entities.build_english
 
-Uses benchmarks/models/built-in-0 (made by `benchmarks.entities.train`), the figures that
-`benchmarks.entities` measured for it, and, if it exists, the distilled model
-benchmarks/models/distilled (made by `benchmarks.entities.distill`) and the small one
-benchmarks/models/small (made by `benchmarks.entities.distill_layers`).
+Uses benchmarks/models/built-in-0 (made by `benchmarks.entities.train`), measures it on the report
+splits, and writes the figures into its model card and into the results of `benchmarks.entities`. If
+they exist, the distilled model benchmarks/models/distilled (made by `benchmarks.entities.distill`)
+and the small one benchmarks/models/small (made by `benchmarks.entities.distill_layers`) are copied,
+too.
 """
 
 import dataclasses
@@ -14,7 +15,18 @@ from pathlib import Path
 
 from torch import Tensor
 
-from benchmarks.data import ALL_RESULTS, DISTILLED, MODELS, ROOT, SMALL, raw_english
+from benchmarks.data import (
+    ALL_RESULTS,
+    DISTILLED,
+    MODELS,
+    REPORT,
+    ROOT,
+    SMALL,
+    raw_english,
+    read_crossner,
+    read_gold,
+)
+from benchmarks.entities.__main__ import Cases, finder_cases, mean_of_domains, word_vectors
 from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
 from thresher.encoders import load_encoder
 from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
@@ -25,6 +37,7 @@ from thresher.entities.priors.casing import has_letters, is_address
 
 FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
 LICENCE = "cc-by-sa-4.0"
+_REPORT_RESULTS = ALL_RESULTS / "entities" / "report.json"
 SOURCES = (
     (
         "English Web Treebank, training text without annotations (Bies et al. 2012; "
@@ -59,25 +72,41 @@ def main() -> None:
     sources = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
     model = dataclasses.replace(model, ordinary=words, learned_from=sources, ranges=_ranges(model))
     model.write(FOLDER)
-    (FOLDER / "README.md").write_text(model_card(model), encoding="utf-8")
+    (FOLDER / "README.md").write_text(model_card(model, measured(model)), encoding="utf-8")
     print(f"wrote {FOLDER.relative_to(ROOT)}")
     for made, name in ((DISTILLED, FAST_ENGLISH), (SMALL, SMALL_ENGLISH)):
         if made.exists():
             write_student(made, name)
 
 
-def model_card(model: FinderModel) -> str:
-    """Return the model card of the built-in model, with the figures of the report splits."""
+def measured(model: FinderModel) -> dict[str, Cases]:
+    """Measure the model on the report splits and add the figures to those of `benchmarks.entities`.
+
+    It is measured in single precision, as the other finders are.
+    """
+    encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
+    crossner = read_crossner("dev")
+    by_set = {
+        data.name: finder_cases(model, word_vectors(encoder, data.sentences), data)
+        for data in (*read_gold(REPORT), *crossner)
+    }
+    by_set["crossner"] = mean_of_domains(by_set, [data.name for data in crossner])
+    results = json.loads(_REPORT_RESULTS.read_text(encoding="utf-8"))
+    results["finders"][folder_name(BUILT_IN, 0)] = by_set
+    _REPORT_RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return by_set
+
+
+def model_card(model: FinderModel, ours: dict[str, Cases]) -> str:
+    """Return the model card of the built-in model, with its figures on the report splits."""
     name = folder_name(BUILT_IN, 0)
-    path = ALL_RESULTS / "entities" / "report.json"
-    results = json.loads(path.read_text(encoding="utf-8"))
-    ours, spacy = results["finders"][name], results["peers"]["spaCy en_core_web_sm"]
-    figures = "\n".join(
-        f"| {title} | {_f1(ours[each], 'cased')} | {_f1(ours[each], 'lower')} | "
-        f"{_f1(spacy[each], 'cased')} / {_f1(spacy[each], 'lower')} |"
+    peers = json.loads(_REPORT_RESULTS.read_text(encoding="utf-8"))["peers"]
+    small, medium = (peers[f"spaCy en_core_web_{size}"] for size in ("sm", "md"))
+    table = "\n".join(
+        f"| {title} | {_f1s(ours[each])} | {_f1s(small[each])} | {_f1s(medium[each])} |"
         for each, title in SETS.items()
     )
-    errors = [ours[each]["cased"]["calibration_error"] for each in SETS]
+    errors = [figures["calibration_error"] for each in SETS for figures in ours[each].values()]
     training = json.loads((TIMES / f"{name}.json").read_text(encoding="utf-8"))
     parameters = sum(value.numel() for value in model.selector.parameters())
     template = Path(__file__).with_name("english_card.md").read_text(encoding="utf-8")
@@ -95,7 +124,8 @@ def model_card(model: FinderModel) -> str:
         lower=model.signal_weights.lower,
         repeated=model.signal_weights.repeated,
         threshold=model.threshold,
-        figures=figures,
+        figures=table,
+        span_model=", ".join(f"{key} {value:.2f}" for key, value in vars(model.span_model).items()),
         device=training["device"],
         seconds=training["seconds"],
         error=f"{min(errors):.2f} to {max(errors):.2f} by set",
@@ -117,8 +147,8 @@ def _ranges(model: FinderModel) -> dict[str, Tensor]:
     return input_ranges(encoder, [words for words in raw_english() if words])
 
 
-def _f1(figures: dict[str, dict[str, float]], case: str) -> str:
-    return f"{figures[case]['span_f1']:.3f}"
+def _f1s(figures: Cases) -> str:
+    return " / ".join(f"{figures[case]['span_f1']:.3f}" for case in ("cased", "lower"))
 
 
 if __name__ == "__main__":

@@ -81,26 +81,13 @@ def entity_table(measured: Results) -> list[str]:
 def write_readme_table() -> None:
     """Write the most important rows of the table of the report splits into the README."""
     table = entity_table(results("report"))
-    pattern = r"\| (\*\*Thresher|Thresher, no word list|spaCy|capitalised)"
+    pattern = r"\| (\*\*Thresher|Thresher, (no word|repetition und|small|fast)|spaCy|capitalised)"
     rows = [line for line in table[2:] if re.match(pattern, line)]
-    rows.insert(1, _fast_english_row())
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     body = "\n".join([*table[:2], *rows])
     text = re.sub(r"(?s)(<!-- figures -->\n).*(\n<!-- /figures -->)", rf"\g<1>{body}\g<2>", text)
     readme.write_text(text, encoding="utf-8")
-
-
-def _fast_english_row() -> str:
-    path = ALL_RESULTS / "speed" / "distilled.json"
-    measured = json.loads(path.read_text(encoding="utf-8"))
-    cells = [
-        " / ".join(f"{value:.3f}" for value in measured["f1_of_all"][name])
-        if name in measured["f1_of_all"]
-        else "–"
-        for name in SETS
-    ]
-    return "| Thresher, fast-english (1 seed) | " + " | ".join(cells) + " |"
 
 
 def word_table(measured: Results) -> list[str]:

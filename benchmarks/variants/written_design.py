@@ -61,9 +61,10 @@ def written_section() -> list[str]:
         "### The design as first written",
         "`python -m benchmarks.variants --rows written --sentences 8000 --gold 1500`: no prior, "
         "contrast on every batch, a target rate of .12 (except for *fixed λ_s*), all rows from one "
-        "version of the code, evaluated on the first 1500 sentences of each tune split. Word AP and "
-        "span F1 are means over sets and both cases, the columns of sets show word AP on lower-cased "
-        "text, ± is half the range between seeds. An idea *helps* or *hurts* if its mean word AP "
+        "version of the code, evaluated on the first 1500 sentences of each tune split. Word AP "
+        "and span F1 are means over sets and both cases, the columns of sets show word AP on "
+        "lower-cased text, ± is half the range between seeds. An idea *helps* or *hurts* if its "
+        "mean word AP "
         "differs from that of *as written* by more than the larger of the two ranges.",
         *("\n".join(_position_table(rows, position)) for position in POSITIONS),
         _summary(rows),
@@ -84,9 +85,9 @@ def _position_table(rows: dict[str, RowResults], position: str) -> list[str]:
             continue
         by_set = [str(row.figure(WORD, name, "lower")) for name in row.seeds[0]["sets"]]
         lines.append(
-            f"| {idea} | {row.overall(WORD)} | {'' if idea == PLAIN else verdict(row, plain, WORD)} | "
-            + " | ".join([*by_set, str(row.overall(SPAN)), str(len(row.seeds))])
-            + " |"
+            f"| {idea} | {row.overall(WORD)} | "
+            + ("" if idea == PLAIN else verdict(row, plain, WORD))
+            + f" | {' | '.join(by_set)} | {row.overall(SPAN)} | {len(row.seeds)} |"
         )
     return lines
 
@@ -104,7 +105,7 @@ def _summary(rows: dict[str, RowResults]) -> str:
     pool, at_input = (rows[f"{position}: {PLAIN}"].overall(WORD).mean for position in POSITIONS)
     return (
         f"Without a prior, gates at the input reach a word AP of {at_input:.3f} and gates at the "
-        f"pool {pool:.3f}. Ideas that help: {'; '.join(ideas['helps']) or 'none'}. Ideas that hurt: "
-        f"{'; '.join(ideas['hurts']) or 'none'}. The other {len(ideas['no difference'])} rows make "
-        "no difference."
+        f"pool {pool:.3f}. Ideas that help: {'; '.join(ideas['helps']) or 'none'}. Ideas that "
+        f"hurt: {'; '.join(ideas['hurts']) or 'none'}. The other {len(ideas['no difference'])} "
+        "rows make no difference."
     )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from thresher.entities.finding.decoding import best_threshold
 from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
@@ -46,14 +45,14 @@ class CalibratedSelector:
         gate_scores: (words,), P(open) of every word   signals: the other word signals
         links: (words,), of the link gate, if there is one
         """
-        weights = SignalWeights.estimate(gate_scores, signals)
+        weights = SignalWeights.estimate(gate_scores, signals, with_spans=span_model is not None)
         decoder = WordDecoder(weights, not_names, span_model)
         span_scores = [
             candidate.score
             for candidates in decoder.candidates(sentences, gate_scores, signals, links)
             for candidate in candidates
         ]
-        return cls(selector, weights, best_threshold(span_scores), span_model)
+        return cls(selector, weights, decoder.best_threshold(span_scores), span_model)
 
 
 @dataclass(frozen=True)

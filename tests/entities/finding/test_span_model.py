@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thresher.entities.finding.span_model import ChainInputs, SpanModel
+from thresher.entities.finding.span_model import (
+    MIN_PROBABILITY,
+    ChainInputs,
+    SpanModel,
+    best_span_threshold,
+    span_probability,
+    span_score,
+)
 
 MODEL = SpanModel(scale=0.9, bias=2.5, start=0.05, continuation=-1.0, link=0.3)
 INF = math.inf
@@ -79,9 +86,22 @@ def test_scores_of_candidates_are_the_probabilities_of_their_spans(
     expected = enumerated(MODEL, given_inputs)
     (found,) = MODEL.candidates([0, size], given_inputs)
     for each in found:
-        assert each.score == pytest.approx(expected[each.start, each.end], rel=1e-9)
-    likely = {span: p for span, p in expected.items() if p >= 0.02}
-    assert sum(each.score for each in found) == pytest.approx(best_sum(likely, size), abs=1e-9)
+        score = span_score(expected[each.start, each.end])
+        assert each.score == pytest.approx(score, rel=1e-9)
+    likely = {span: p for span, p in expected.items() if p >= MIN_PROBABILITY}
+    total = sum(expected[each.start, each.end] for each in found)
+    assert total == pytest.approx(best_sum(likely, size), abs=1e-9)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_the_score_of_a_span_rises_with_its_probability(low, high):
+    low, high = sorted((low, high))
+    assert 0 <= span_score(low) <= span_score(high) <= 1
+    assert span_score(1.0) == span_probability(1.0) == 1
+    assert span_probability(span_score(low)) == pytest.approx(low)
+    if 1e-6 < low < 1 - 1e-6:
+        log_odds = 0.7 * math.log(low / (1 - low)) - 0.6
+        assert span_score(low) == pytest.approx(1 / (1 + math.exp(-log_odds)))
 
 
 def test_a_certain_name_scores_nearly_one():
@@ -128,3 +148,14 @@ def test_sentences_do_not_share_names():
 def test_parameters_outside_their_range_are_refused(values):
     with pytest.raises(ValueError, match="span model"):
         SpanModel(**values)
+
+
+def test_the_threshold_maximizes_the_expected_f1_under_the_model():
+    probabilities = [0.95, 0.9, 0.6, 0.3, 0.1]
+    threshold = best_span_threshold([span_score(p) for p in probabilities])
+
+    def expected_f1(kept):
+        return 2 * sum(probabilities[:kept]) / (kept + sum(probabilities))
+
+    best = max(range(1, 6), key=expected_f1)
+    assert sum(span_score(p) >= threshold for p in probabilities) == best

@@ -69,7 +69,9 @@ def test_the_likelihood_is_that_of_all_chains_that_agree(data, size):
     booleans = st.lists(st.booleans(), min_size=size, max_size=size)
     flags = {name: data.draw(booleans) for name in FLAGS}
     flags["agrees_outside"][0] = True  # so that some chain agrees
-    flags["agrees_start"] = [a and b for a, b in zip(flags["agrees_start"], flags["can_start"])]
+    flags["agrees_start"] = [
+        a and b for a, b in zip(flags["agrees_start"], flags["can_start"], strict=True)
+    ]
     each = sample(data.draw(values), data.draw(values), **flags)
     expected = max(-25.0, enumerated_likelihood(each, PARAMETERS)) / size
     assert each.log_likelihood(PARAMETERS).item() == pytest.approx(expected, abs=1e-9)

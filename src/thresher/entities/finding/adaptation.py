@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.decoding import best_threshold
 from thresher.entities.finding.signal_weights import MIN_ENTITY_GATE, Scores, SignalWeights
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.priors.word_statistics import WordStatistics
@@ -70,13 +69,13 @@ def estimate_adaptation(
         signals = replace(extractor, ordinary=known | ordinary).extract_texts(texts)
     anchors = int((signals.possible & (gate_scores >= MIN_ENTITY_GATE)).sum())
     weights = shrunk_weights(
-        SignalWeights.estimate(gate_scores, signals),
+        SignalWeights.estimate(gate_scores, signals, with_spans=model.span_model is not None),
         model.signal_weights,
         part=anchors / (anchors + _PRIOR_ANCHORS),
     )
     decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
     candidates = decoder.candidates(sentences, gate_scores, signals)
-    threshold = best_threshold([each.score for found in candidates for each in found])
+    threshold = decoder.best_threshold([each.score for found in candidates for each in found])
     return Adaptation(weights, threshold, ordinary, len(gate_scores))
 
 

@@ -6,6 +6,9 @@ gates say nothing about names that contain them. Such words get constants instea
     "of" and the like                      JOINING_LOG_ODDS, or AFTER_NOUN_LOG_ODDS
     hyphens, and numbers after capitals    NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
 
+or, if that is more, what the link gate says about "of", "for" and "the" and their neighbours: the
+mean of its two log-odds, less LINKED_OFFSET, which is about what the span model adds to them.
+
 They cannot be at the edge of a name, except numbers at its end. CASE_LINK is the evidence of case
 for or against a boundary. Titles ("President") cannot start a
 name, but can be inside: "Martin Luther King".
@@ -24,19 +27,22 @@ from thresher.entities.priors.word_lists import ARTICLES, JOINERS, TITLES
 from thresher.text.indexed_sentences import IndexedSentences
 
 JOINING_LOG_ODDS, AFTER_NOUN_LOG_ODDS = -5.5, 0.0
+LINKED_OFFSET = 4.0
 MAX_NOUN_LOG_ODDS = 2.5  # of a capital that is no name by itself: "Treaty of Rome"
-CASE_LINK = 2.0
+CASE_LINK = 1.0
 NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
 NUMBER_LOG_ODDS = 0.0
 _MAX_DIGITS = 3  # of a number that belongs to the capital before it; years have four
 _HYPHENS = frozenset("-–")
-_INNER = JOINERS | ARTICLES
+_INNER = JOINERS | ARTICLES | {"for"}
 _PREPOSITIONS = frozenset(word for word in JOINERS if word.isalpha())
+_LINKED = _PREPOSITIONS | {"for", "the"}
+_NO_LINK, _MAX_LINK = -9.0, 6.0
 _CACHE_SIZE = 1 << 16  # words; few words of running text are new
 
 Traits = NDArray[np.int16]
-_INSIDE, _TITLE, _PREPOSITION, _HYPHEN, _CAPITAL, _DIGITS, _SHORT, _LETTERS = (
-    1 << bit for bit in range(8)
+_INSIDE, _TITLE, _PREPOSITION, _LINKING, _HYPHEN, _CAPITAL, _DIGITS, _SHORT, _LETTERS = (
+    1 << bit for bit in range(9)
 )
 
 
@@ -65,6 +71,9 @@ def chain_inputs(
     needs_more = _previous(capital & (log_odds < MAX_NOUN_LOG_ODDS)) & _next(capital)
     least = np.where(needs_more, AFTER_NOUN_LOG_ODDS, JOINING_LOG_ODDS)
     log_odds = np.where(joining, np.maximum(log_odds, least), log_odds)
+    if links is not None:
+        linked = np.maximum(log_odds, _mean_links(links, last) - LINKED_OFFSET)
+        log_odds = np.where((traits & _LINKING) != 0, linked, log_odds)
     log_odds = np.where(number | hyphen, NUMBER_LOG_ODDS, log_odds)
     no_gate = inner | number
     if links is None:
@@ -79,6 +88,15 @@ def chain_inputs(
         can_start=~(no_gate | excluded),
         can_end=~inner,
     )
+
+
+def _mean_links(links: NDArray[np.float32], last: Flags) -> NDArray[np.float64]:
+    """Return the mean of the link gate's log-odds for each word and its two neighbours: (words,).
+
+    last: the last words of sentences
+    """
+    following = np.where(last, _NO_LINK, np.clip(links, _NO_LINK, _MAX_LINK))
+    return (np.append(_NO_LINK, following[:-1]) + following) / 2
 
 
 def _case_links(signals: WordSignals, inner: Flags) -> NDArray[np.float64]:
@@ -122,6 +140,7 @@ def _traits(word: str) -> int:
         _INSIDE: folded in _INNER,
         _TITLE: folded in TITLES,
         _PREPOSITION: folded in _PREPOSITIONS,
+        _LINKING: folded in _LINKED,
         _HYPHEN: word in _HYPHENS,
         _CAPITAL: is_capitalised(word),
         _DIGITS: word[:1].isdecimal(),

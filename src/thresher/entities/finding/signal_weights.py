@@ -6,7 +6,8 @@ pseudo-labels, and the value of a signal is counted among them. It adds to the l
 
     ⅓ log P(value | entity) / P(value | other)
 
-The factor is a third because the three signals share most of their information. If the encoder was
+The factor is a third because the three signals share most of their information. With a span model
+it is a fifth for case, because that model reads the case of neighbours, too. If the encoder was
 trained on the same text, common words are unknown and repetition is no signal: then case is the
 only one besides the gate, and its log ratio counts fully.
 """
@@ -21,7 +22,7 @@ from thresher.entities.priors.casing import Casing
 
 MIN_ENTITY_GATE, MAX_OTHER_GATE = 0.85, 0.03  # gates beyond these are anchors
 MIN_ANCHORS = 30
-_SIGNALS = 3
+TRUST, CASE_TRUST_WITH_SPANS = 1 / 3, 1 / 5
 
 Scores = NDArray[np.float32]
 
@@ -35,12 +36,14 @@ class SignalWeights:
     repeated: float = 0.0
 
     @classmethod
-    def estimate(cls, gate_scores: Scores, signals: WordSignals) -> "SignalWeights":
+    def estimate(
+        cls, gate_scores: Scores, signals: WordSignals, *, with_spans: bool = False
+    ) -> "SignalWeights":
         """Estimate the weights from the gates and signals of raw text.
 
         A signal with too few anchors gets the weight 0.
 
-        gate_scores: (words,), P(open)
+        gate_scores: (words,), P(open)   with_spans: whether a span model reads the words
         """
         cased = signals.possible & (signals.casing != Casing.UNINFORMATIVE)
         capital = signals.casing == Casing.CAPITAL
@@ -51,7 +54,9 @@ class SignalWeights:
         if signals.repeated is None:
             return cls(*case_ratios)
         repeated = _log_ratio(gate_scores, signals.repeated, among=signals.possible)
-        return cls(*(ratio / _SIGNALS for ratio in (*case_ratios, repeated)))
+        case_trust = CASE_TRUST_WITH_SPANS if with_spans else TRUST
+        capital_ratio, lower_ratio = case_ratios
+        return cls(case_trust * capital_ratio, case_trust * lower_ratio, TRUST * repeated)
 
     def combine(self, gate_scores: Scores, signals: WordSignals) -> Scores:
         """Return the probability that each word is part of an entity, from all signals: (words,).

@@ -11,25 +11,30 @@ The probability that the words s … e form a name is the total weight of the ch
 divided by the weight of all chains (forward and backward sums). It needs no cap and reaches 1.
 
 The five parameters are fitted to raw text by maximum likelihood (training/span_likelihood.py).
+Signals that share information make these probabilities too certain. The score of a span is
+therefore sigmoid(CERTAINTY · log-odds + SCORE_BIAS), which keeps their order.
 
 Words that can be inside a name but not at its edge are joining words ("of") and, at the start,
 titles ("President"). A word with almost no evidence is outside, which splits a sentence into
 short stretches whose sums are computed one by one.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.decoding import Candidate, best_threshold
 
-MIN_EVIDENCE, MAX_EVIDENCE = -4.0, 8.0  # words below the minimum are outside of names
-MIN_SPAN_SCORE = 0.02  # spans below are no candidates
+MIN_EVIDENCE, MAX_EVIDENCE = -4.0, 12.0  # words below the minimum are outside of names
+MIN_PROBABILITY = 0.02  # spans below are no candidates
+CERTAINTY, SCORE_BIAS = 0.7, -0.6
 _MAX_SPAN = 16  # words
 _MAX_STRETCH = 64  # words; longer stretches are cut
 _MAX_LINK = 6.0
+_SCORE_FACTOR = math.exp(SCORE_BIAS)
 _MAX_PARAMETER = 1000.0  # fitted parameters are below 10; with larger ones sums could overflow
 
 Evidence = NDArray[np.float64]
@@ -85,15 +90,15 @@ class SpanModel:
         odds = np.where(inside, np.exp(evidence), 0.0)
         go_on = self.continuations(inputs)
         first, end, sentence = _stretches(inside, np.asarray(starts))
-        alone = self._single_word_scores(odds, go_on, inputs, first).tolist()
+        alone = self._single_word_probabilities(odds, go_on, inputs, first).tolist()
         all_odds, all_go_on = odds.tolist(), go_on.tolist()
         can_start, can_end = inputs.can_start.tolist(), inputs.can_end.tolist()
         found: list[list[Candidate]] = [[] for _ in starts[1:]]
-        for low, high, number, score in zip(first, end, sentence, alone, strict=True):
+        for low, high, number, probability in zip(first, end, sentence, alone, strict=True):
             offset, own = low - starts[number], found[number]
             if high == low + 1:
-                if score >= MIN_SPAN_SCORE:
-                    own.append(Candidate(offset, offset + 1, min(1.0, score)))
+                if probability >= MIN_PROBABILITY:
+                    own.append(Candidate(offset, offset + 1, span_score(probability)))
                 continue
             for part in range(low, high, _MAX_STRETCH):
                 cut = slice(part, min(high, part + _MAX_STRETCH))
@@ -101,10 +106,12 @@ class SpanModel:
                     all_odds[cut], all_go_on[cut], can_start[cut], can_end[cut], self.start
                 )
                 shift = part - starts[number]
-                own += [Candidate(s + shift, e + shift, p) for s, e, p in chain.best_spans()]
+                own += [
+                    Candidate(s + shift, e + shift, span_score(p)) for s, e, p in chain.best_spans()
+                ]
         return iter(found)
 
-    def _single_word_scores(
+    def _single_word_probabilities(
         self, odds: Evidence, go_on: Evidence, inputs: ChainInputs, first: Sequence[int]
     ) -> Evidence:
         """Return `_Chain.span_probabilities` of the words `first`, each as a chain by itself."""
@@ -134,6 +141,27 @@ def _stretches(inside: Flags, starts: NDArray[np.int64]) -> tuple[list[int], lis
     last = np.flatnonzero(inside & (np.append(outside[1:], True) | breaks[1:]))
     sentence = np.searchsorted(starts, first, side="right") - 1
     return first.tolist(), (last + 1).tolist(), sentence.tolist()
+
+
+def span_score(probability: float) -> float:
+    """Return the score of a span with this probability under the model."""
+    if probability >= 1:
+        return 1.0
+    odds: float = (probability / (1 - probability)) ** CERTAINTY * _SCORE_FACTOR
+    return odds / (1 + odds)
+
+
+def span_probability(score: float) -> float:
+    """Return the probability that has this score: the inverse of `span_score`."""
+    if score >= 1:
+        return 1.0
+    odds: float = (score / (1 - score) / _SCORE_FACTOR) ** (1 / CERTAINTY)
+    return odds / (1 + odds)
+
+
+def best_span_threshold(scores: Sequence[float]) -> float:
+    """Return the score threshold with the largest expected F1 under the span model."""
+    return span_score(best_threshold([span_probability(score) for score in scores]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +207,7 @@ class _Chain:
             weight = begin * self.odds[start] / total
             for end in range(start + 1, min(start + _MAX_SPAN, len(self.odds)) + 1):
                 probability = weight * after[end - 1]
-                if probability >= MIN_SPAN_SCORE:
+                if probability >= MIN_PROBABILITY:
                     found[start, end] = probability
                 if end < len(self.odds):
                     weight *= self.go_on[end - 1] * self.odds[end]

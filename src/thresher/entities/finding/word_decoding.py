@@ -6,11 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.decoding import MIN_WORD_SCORE, Candidate, decode, with_own_article
+from thresher.entities.finding.decoding import (
+    MIN_WORD_SCORE,
+    Candidate,
+    best_threshold,
+    decode,
+    with_own_article,
+)
 from thresher.entities.finding.evidence import chain_inputs
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
-from thresher.entities.finding.span_model import SpanModel
+from thresher.entities.finding.span_model import SpanModel, best_span_threshold
 from thresher.text.indexed_sentences import IndexedSentences
 
 Links = NDArray[np.float32]
@@ -28,6 +34,10 @@ class WordDecoder:
     not_names: Set[str]
     span_model: SpanModel | None = None
     min_word_score: float = MIN_WORD_SCORE
+
+    def best_threshold(self, scores: Sequence[float]) -> float:
+        """Return the threshold with the largest expected F1, from the scores of candidates."""
+        return best_threshold(scores) if self.span_model is None else best_span_threshold(scores)
 
     def word_scores(
         self, gate_scores: Scores, signals: WordSignals, least: Scores | None = None

@@ -18,7 +18,7 @@ from torch import Tensor
 from thresher.entities.finding.evidence import chain_inputs
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
-from thresher.entities.finding.span_model import MAX_EVIDENCE, ChainInputs, SpanModel
+from thresher.entities.finding.span_model import ChainInputs, SpanModel
 from thresher.entities.priors.casing import Casing
 from thresher.entities.training.link_targets import JOINING
 from thresher.entities.training.raw_text import RawText
@@ -30,6 +30,7 @@ _MIN_WORDS, _MAX_WORDS = 4, 60  # of a sentence
 _BLOCK = 50  # neighbouring sentences, whose words may be repeated
 _STEPS, _LEARNING_RATE = 80, 0.1
 _MIN_SCALE = 0.001
+_MAX_EVIDENCE = 8.0  # of a word, so that a few certain words do not decide
 _MIN_LOG_LIKELIHOOD = -25.0  # of a sentence: some capitals are no names at all
 _OUTSIDE = -30.0  # the evidence of a word that cannot be in a name
 
@@ -140,7 +141,7 @@ class _Sample:
         """Return the log of the weight of all chains that agree: (sentences,)."""
         scale, bias, start_log_odds, continuation, link = parameters
         start = torch.sigmoid(start_log_odds)
-        odds = torch.exp((scale * self.log_odds + bias).clamp(max=MAX_EVIDENCE)) * inside
+        odds = torch.exp((scale * self.log_odds + bias).clamp(max=_MAX_EVIDENCE)) * inside
         go_on = torch.sigmoid(continuation + link * self.links)
         go_on = torch.where(self.can_end > 0, go_on, torch.ones_like(go_on))
         total = torch.zeros(len(odds), dtype=torch.float64)
