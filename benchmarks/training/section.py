@@ -11,7 +11,7 @@ _CURVE = (0, 50, 100, 200, 300, 400, 490)  # first steps of the means of ten los
 
 def section() -> str:
     """Return the section as Markdown."""
-    return f"## Training speed\n\n{_throughput()}{_curves()}{_corpora()}"
+    return f"## Training next to nanoGPT\n\n{_throughput()}{_curves()}{_corpora()}"
 
 
 def _throughput() -> str:

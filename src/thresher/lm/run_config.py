@@ -19,6 +19,7 @@ _SHAPE = ("width", "layers", "heads", "context", "dropout", "positions", "mlp", 
 _SETTINGS = (
     *("margin", "match_rare_tokens", "steps", "batch", "accumulate", "learning_rate"),
     *("weight_decay", "label_smoothing", "evaluate_every", "precision", "fused", "compile", "seed"),
+    "rare_token_budget",
 )
 _HEADER = "# Train such a model again: thresher lm train SOURCES -o FOLDER --config run.toml\n"
 

@@ -1,15 +1,24 @@
-"""Count tokens, and turn counts into frequencies, ranks and unigram distributions."""
+"""Count tokens, and turn counts into frequencies, ranks and unigram distributions.
 
-import numpy as np
+Importing this module does not import numpy: `thresher.lm.losses` needs torch alone.
+"""
+
+from typing import TYPE_CHECKING
+
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _CHUNK = 1 << 20  # ids; `np.bincount` converts its argument to int64
 
 
-def token_counts(ids: NDArray[np.integer], vocabulary: int) -> Tensor:
+def token_counts(ids: "NDArray[np.integer]", vocabulary: int) -> Tensor:
     """Return how often each token occurs: (tokens,) to (vocabulary,), int64."""
+    import numpy as np  # noqa: PLC0415 (see above)
+
     counts = np.zeros(vocabulary, np.int64)
     for start in range(0, len(ids), _CHUNK):
         counts += np.bincount(ids[start : start + _CHUNK], minlength=vocabulary)
