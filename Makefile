@@ -128,6 +128,9 @@ multilingual: $(BENCH)
 
 bench-languages: $(BENCH)
 	@$(BIN)/python -m benchmarks.languages.measure
+	@$(BIN)/python -m benchmarks.languages.fitted
+	@$(BIN)/python -m benchmarks.languages.peers
+	@$(BIN)/python -m benchmarks.languages.speed
 	@$(BIN)/python -m benchmarks.languages --processes 6
 
 bench-kernel: $(BENCH)

@@ -10,6 +10,7 @@ from benchmarks.files import section as files
 from benchmarks.installation import section as installation
 from benchmarks.kernel import section as kernel
 from benchmarks.kinds import section as kinds
+from benchmarks.languages import acceptance as multilingual
 from benchmarks.languages import section as languages
 from benchmarks.lm import section as lm
 from benchmarks.rationales import section as rationales
@@ -26,6 +27,7 @@ SECTIONS = (
     serve,
     faults,
     variants,
+    multilingual,
     languages,
     rationales,
     lm,

@@ -12,6 +12,9 @@ class Fixed(TextFinder):
     def __init__(self, threshold, score):
         self._threshold, self.score, self.read = threshold, score, []
 
+    def adapted_to_words(self, texts):
+        return Fixed(self._threshold, 0.3 + 0.1 * len(list(texts)))
+
     @property
     def threshold(self):
         return self._threshold
@@ -51,3 +54,15 @@ def test_scores_at_the_threshold_of_a_model_get_the_common_threshold(threshold):
     finder = AutoFinder(lambda name: Fixed(threshold, threshold))
     scored = finder.score_sentences([["Hun", "var"]])
     assert scored[0].candidates[0].score == pytest.approx(THRESHOLD)
+
+
+def test_each_model_is_adapted_to_the_texts_that_it_reads():
+    texts = ["Hun var i København.", "She was in the city of Paris.", "Vi ses i Odense i morgen."]
+    finder = AutoFinder(lambda name: Fixed(THRESHOLD, 0.9)).adapted_to(texts)
+    scores = [spans[0].score for spans in finder.find_all(texts, threshold=0)]
+    assert scores == pytest.approx([0.5, 0.4, 0.5])
+
+
+def test_a_model_without_texts_is_not_adapted():
+    finder = AutoFinder(lambda name: Fixed(THRESHOLD, 0.9)).adapted_to(["Hun var i København."])
+    assert finder.find("She was in the city of Paris.")[0].score == pytest.approx(0.9)

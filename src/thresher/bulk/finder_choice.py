@@ -1,6 +1,7 @@
 """Which finder to load, as a small value that can be sent to other processes and machines."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ class FinderChoice:
     exact: compute in float32 on a CPU that could use int8
     kinds: example names of kinds; "none" for entities without kinds; None for those of the model
     rules: names and patterns that are always or never reported
-    adaptation: what was estimated for the texts at hand; None for the model's own values
+    adaptations: what was estimated for the texts at hand, by the name of the model
     """
 
     folder: Path | None = None
@@ -39,13 +40,15 @@ class FinderChoice:
     exact: bool = False
     kinds: "KindExamples | str | None" = None
     rules: "UserRules | None" = None
-    adaptation: "Adaptation | None" = None
+    adaptations: "Mapping[str, Adaptation]" = field(default_factory=dict)
 
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
         if self.folder is None or not self.folder.exists():
             return self
-        return replace(self, folder=self.folder.resolve())
+        folder = self.folder.resolve()
+        moved = {str(folder): each for name, each in self.adaptations.items() if name == self.name}
+        return replace(self, folder=folder, adaptations=moved)
 
     @property
     def is_auto(self) -> bool:
@@ -56,6 +59,11 @@ class FinderChoice:
     def is_onnx(self) -> bool:
         """True if the model is a file that `thresher export` wrote."""
         return self.folder is not None and self.folder.suffix.lower() == ONNX_SUFFIX
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return ENGLISH if self.folder is None else str(self.folder)
 
     def adapts_by_default(self) -> bool:
         """Return True if the model is adapted to the texts unless the user says otherwise."""
@@ -94,7 +102,7 @@ class FinderChoice:
 
     def _load_static(self) -> "TextFinder | None":
         """Load a model without a transformer, without torch; None if torch is needed."""
-        changed = (self.selector, self.kinds, self.adaptation) != (None, None, None)
+        changed = (self.selector, self.kinds, self.adaptations) != (None, None, {})
         if self.folder is None or changed or self.device not in (None, "cpu"):
             return None
         from thresher.entities.static_finder import StaticFinder  # noqa: PLC0415 (numpy)
@@ -108,7 +116,7 @@ class FinderChoice:
         from thresher.entities.onnx.finder import OnnxFinder  # noqa: PLC0415 (an extra)
 
         assert self.folder is not None
-        fixed = {"selector": self.selector, "kinds": self.kinds, "adapt": self.adaptation}
+        fixed = {"selector": self.selector, "kinds": self.kinds, "adapt": self.adaptations or None}
         for name, value in fixed.items():
             if value is not None:
                 raise InputError(
@@ -120,8 +128,11 @@ class FinderChoice:
         return finder
 
     def _load_named(self, name: str) -> "EntityFinder":
-        """Load a built-in model, with the same options."""
-        return replace(self, folder=Path(name), rules=None).load_model()
+        return replace(self.with_model(name), rules=None).load_model()
+
+    def with_model(self, name: str) -> "FinderChoice":
+        """Return the choice of a built-in model, with the same options."""
+        return replace(self, folder=Path(name))
 
     def load_model(self) -> "EntityFinder":
         """Load the finder of one model."""
@@ -142,8 +153,8 @@ class FinderChoice:
             finder = thresher.EntityFinder.load(self.folder, device=self.device, exact=self.exact)
         if self.selector is not None:
             finder = finder.with_selector(self.selector)
-        if self.adaptation is not None:
-            finder = finder.with_adaptation(self.adaptation)
+        if self.name in self.adaptations:
+            finder = finder.with_adaptation(self.adaptations[self.name])
         if self.kinds is not None:
             finder = finder.with_kinds(None if self.kinds == KindsWord.NONE else self.kinds)
         if self.rules is not None:

@@ -32,8 +32,9 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
         use["rules"] = {"always": choice.rules.always, "never": choice.rules.never}
     if choice.kinds is not None:
         use["kinds"] = choice.kinds if isinstance(choice.kinds, str) else dict(choice.kinds.names)
-    if choice.adaptation is not None:
-        use["adaptation"] = hashlib.sha256(repr(_sorted(choice.adaptation)).encode()).hexdigest()
+    if choice.adaptations:
+        values = [_sorted(each) for _, each in sorted(choice.adaptations.items())]
+        use["adaptation"] = hashlib.sha256(repr(values).encode()).hexdigest()
     if choice.folder is None or choice.is_auto:
         return {"model": f"{choice.folder or 'built-in'}, {thresher.__version__}"} | use
     if choice.is_onnx:

@@ -31,9 +31,14 @@ class JoinedEncoder:
     """
 
     def __init__(self, encoders: Sequence[Encoder]) -> None:
-        if len(encoders) < 2 or len({each.device for each in encoders}) > 1:
+        # The types are compared, because "cuda" and "cuda:0" are the same device.
+        if len(encoders) < 2 or len({each.device.type for each in encoders}) > 1:
             raise ValueError("a joined encoder needs at least two encoders on one device")
-        self.encoders = tuple(encoders)
+        self.encoders: tuple[Encoder, ...] = tuple(
+            part
+            for each in encoders
+            for part in (each.encoders if isinstance(each, JoinedEncoder) else (each,))
+        )
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """A finder that chooses the built-in English or multilingual model for each text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
@@ -10,9 +11,11 @@ import numpy as np
 
 from thresher.entities.built_in import ENGLISH, MULTILINGUAL
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.adaptation import first_words
 from thresher.entities.finding.scored_text import ScoredSentence
-from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
 from thresher.text.scripts import SAMPLE, is_english
+from thresher.text.sentences import segment
 
 THRESHOLD = 0.4  # near those of both models
 
@@ -28,12 +31,27 @@ class AutoFinder(TextFinder):
     """
 
     def __init__(self, load: Callable[[str], EntityFinder]) -> None:
-        self._finder = cache(load)
+        self._finder: Callable[[str], EntityFinder] = cache(load)
 
     @classmethod
     def load(cls, *, device: str | None = None, exact: bool = False) -> Self:
         """Return a finder; see `EntityFinder.load`."""
         return cls(partial(EntityFinder.load, device=device, exact=exact))
+
+    def adapted_to(self, texts: Iterable[str]) -> Self:
+        """Return a finder whose models are adapted, each to those of the texts that it reads."""
+        texts = refuse_string(texts, "texts", "adapted_to([text])")
+        return self.adapted_to_words([each.texts for each in segment(text)] for text in texts)
+
+    def adapted_to_words(self, texts: Iterable[SplitText]) -> Self:
+        """Adapt as `adapted_to` does, to texts that are already split into words."""
+        adapted = {
+            name: self._finder(name).adapted_to_words(own)
+            for name, own in texts_by_model(first_words(texts)).items()
+        }
+        finder = copy(self)
+        finder._finder = lambda name: adapted[name] if name in adapted else self._finder(name)
+        return finder
 
     @property
     def threshold(self) -> float:
@@ -57,6 +75,14 @@ class AutoFinder(TextFinder):
                 own = islice(results, len(texts[number]))
                 scored[number] = [_with_threshold(each, finder.threshold) for each in own]
         return [sentence for number in range(len(texts)) for sentence in scored[number]]
+
+
+def texts_by_model(texts: Iterable[SplitText]) -> dict[str, list[SplitText]]:
+    """Return the texts that each model reads, by its name."""
+    chosen: dict[str, list[SplitText]] = {}
+    for text in texts:
+        chosen.setdefault(model_for(text), []).append(text)
+    return chosen
 
 
 def model_for(sentences: SplitText) -> str:

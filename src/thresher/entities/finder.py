@@ -1,7 +1,7 @@
 """EntityFinder: find the entities of texts, and train finders on raw text without labels."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -87,7 +87,7 @@ class EntityFinder(ModelFinder, HubModel):
         cls,
         texts: Iterable[str],
         *,
-        encoder: Encoder | str | None = None,
+        encoder: Encoder | str | Sequence[Encoder | str] | None = None,
         settings: "EntitySettings | None" = None,
         prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,
@@ -95,7 +95,8 @@ class EntityFinder(ModelFinder, HubModel):
     ) -> "EntityFinder":
         """Train a finder on raw texts, without labels.
 
-        encoder: an encoder or its name; by default all-MiniLM-L6-v2
+        encoder: an encoder or its name; by default all-MiniLM-L6-v2. Of several, the one is used
+            whose gates predict the capitals of held-out text best
         kinds: for each kind some names that are examples of it; each kind gets a gate of its own,
             which finds more entities of this kind
         """
@@ -114,7 +115,7 @@ class EntityFinder(ModelFinder, HubModel):
         cls,
         sentences: SplitText,
         *,
-        encoder: Encoder | str | None = None,
+        encoder: Encoder | str | Sequence[Encoder | str] | None = None,
         settings: "EntitySettings | None" = None,
         prior_knowledge: "PriorKnowledge | None" = None,
         progress: ProgressReporter | None = None,

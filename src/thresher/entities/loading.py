@@ -43,11 +43,14 @@ def load_with_encoder(
         return in_int8(encoder, model.ranges), model
 
 
-def loaded_encoder(encoder: Encoder | str | None) -> Encoder:
-    """Return the encoder itself, the one of this name, or the default one."""
+def loaded_encoders(encoder: Encoder | str | Sequence[Encoder | str] | None) -> list[Encoder]:
+    """Return the encoder or all of several, loaded if given by name; without one, the default."""
     if encoder is None:
-        return load_encoder()
-    return load_encoder(encoder) if isinstance(encoder, str) else encoder
+        return [load_encoder()]
+    several = (
+        [encoder] if isinstance(encoder, str) or not isinstance(encoder, Sequence) else encoder
+    )
+    return [load_encoder(each) if isinstance(each, str) else each for each in several]
 
 
 def input_ranges(encoder: Encoder, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:

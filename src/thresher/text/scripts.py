@@ -14,13 +14,14 @@ _LATIN_WORD = regex.compile(r"\p{Latin}+")
 _ENGLISH = frozenset(
     "the of and to that is it with his from this are which were they she you their been has when "
     "who will more would there what about my could than into your our out its other only after "
-    "also these any before was not but i he in on as be by for at we or an have all".split()
+    "also these any before was not but I he in on as be by for at we or an have all".split()
 )
 _OTHER = frozenset(
     "de la el los las que y en un una del le les des et est il au du dans pas pour sur di che non "
     "per con sono o os da do na em um uma para der die das und den von zu mit ist nicht ein eine "
     "im auf het een van ik niet zijn er met og af til det på som har var jeg ikke att och är w z "
-    "nie się jest je se za ve bir bu ya wa kwa ni katika dan yang ang ng sa mga han hun så".split()
+    "nie się jest je se za ve bir bu ya wa kwa ni katika dan yang ang ng sa mga han hun så "
+    "vi i".split()
 )
 
 
@@ -45,7 +46,8 @@ def is_english(text: str) -> bool:
 
     They must also be more than the frequent words of other languages.
     """
-    words = _LATIN_WORD.findall(text[:SAMPLE].lower())
+    # A capital "I" is English; "i" is a frequent word in Danish, Italian and Polish.
+    words = [word if word == "I" else word.lower() for word in _LATIN_WORD.findall(text[:SAMPLE])]
     if 2 * sum(map(len, words)) < len(_LETTER.findall(text[:SAMPLE])):
         return False
     english = sum(word in _ENGLISH for word in words)

@@ -57,6 +57,20 @@ def test_an_encoder_is_trained_and_saved_beside_the_model(run, quick_encoders, a
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_of_a_new_encoder_an_existing_one_and_both_the_best_is_chosen(
+    run, quick_encoders, amharic, tmp_path
+):
+    run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", *QUICK)
+    options = ("--train-encoder", "--encoder", tmp_path / "m-encoder", "--json", *QUICK)
+    result = run("fit", amharic, "-o", tmp_path / "n", *options)
+    assert (result.status, result.err) == (0, "")
+    summary = json.loads(result.out)
+    own, existing = str(tmp_path / "n-encoder"), str(tmp_path / "m-encoder")
+    assert list(summary["encoders"]) == [own, existing, f"{existing}+{own}"]
+    assert summary["encoder"] == min(summary["encoders"], key=summary["encoders"].get)
+    assert EntityFinder.load(tmp_path / "n").find("አቶ ከበደ ወደ ኬንያ ሄዱ።", threshold=0)
+
+
 def test_a_trained_encoder_uses_the_chosen_layer(run, quick_encoders, amharic, tmp_path):
     run("fit", amharic, "-o", tmp_path / "m", "--train-encoder", "--layer", "1", *QUICK)
     finder = EntityFinder.load(tmp_path / "m")
@@ -117,7 +131,6 @@ def test_only_the_first_process_reports(run, amharic, tmp_path, monkeypatch, ran
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--encoder", "x", "--train-encoder"], "not both"),
         (["--encoder-size", "large"], "add --train-encoder"),
         (["--encoder-size", "huge", "--train-encoder"], "'small', 'large'"),
         (["--cldr", "xx"], "CLDR has no language 'xx'"),

@@ -21,7 +21,6 @@ from thresher.cli.entities.preparation import (
     adapted,
     documents_of,
     prepare,
-    wants_adaptation,
 )
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
@@ -127,8 +126,7 @@ def find(
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     choice = finder.choice(run.device, selector)
     if engine is not None:
-        if wants_adaptation(choice, adapt):
-            choice, _ = adapted(choice, texts.read(Problems()), quiet=run.quiet)
+        choice, _ = adapted(choice, texts.read(Problems()), adapt=adapt, quiet=run.quiet)
         return find_in_bulk(
             texts,
             output,

@@ -56,7 +56,7 @@ def fit(
     status is then 1.
     """
     model.check()
-    encoder_training.check(encoder.encoder)
+    encoder_training.check()
     prior.check()
     training.check()
     check_contrast(training, variants)
@@ -100,7 +100,7 @@ def _train(
         processes = current_processes()
         silent = quiet or not processes.is_main
         encoder_choice.check(processes, own_device)
-        encoder = encoder_choice.load(own_device, quiet=silent)
+        encoders = encoder_choice.load(own_device, quiet=silent)
         surprisal_model = load_surprisal_model(prior.surprisal, own_device)
         with (
             progress_bars(quiet=silent) as bars,
@@ -109,12 +109,11 @@ def _train(
                 sentences_of(bars.track(texts, "text")), work_dir, processes
             ) as sentences,
         ):
-            if encoder is None:
-                encoder = encoder_choice.train(sentences, bars, own_device)
+            encoders = encoder_choice.with_trained(encoders, sentences, bars, own_device)
             progress = bars if processes.is_main else SilentProgress()
             finder = thresher.EntityFinder.fit_words(
                 sentences,
-                encoder=encoder,
+                encoder=encoders,
                 settings=settings,
                 prior_knowledge=prior_knowledge(
                     sentences, progress, surprisal_model=surprisal_model, **prior_arguments
@@ -150,6 +149,8 @@ def summary_of(
         "sentences": len(sentences),
         "writing": str(ScriptProfile.from_sentences(sentences)),
         "priors": finder.model.learned_from["priors"],
+        "encoder": finder.model.encoder,
+        "encoders": finder.model.learned_from.get("encoders", {}),
         "selected": _selected_fraction(finder, sentences),
         "threshold": finder.threshold,
         "trust": asdict(finder.model.signal_weights),
@@ -163,6 +164,7 @@ def summary_of(
 def summary_line(summary: dict[str, Any]) -> str:
     """Return the summary as one line of text."""
     weights = ", ".join(f"{signal} {value:+.2f}" for signal, value in summary["trust"].items())
+    losses = [f"{name} {loss:.3f}" for name, loss in summary["encoders"].items()]
     several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"
     return (
         f"{summary['model']}: trained on {summary['words']:,} words in "
@@ -171,6 +173,7 @@ def summary_line(summary: dict[str, Any]) -> str:
         f"threshold {summary['threshold']:.2f}; signal weights (log-odds): {weights}"
         + (several if summary["selectors"] > 1 else "")
         + (f"; kinds: {', '.join(summary['kinds'])}" if summary["kinds"] else "")
+        + (f"; chosen encoder: {summary['encoder']} ({', '.join(losses)})" if losses else "")
     )
 
 

@@ -11,6 +11,8 @@ from thresher.cli.options import ResumableModelOptions
 from thresher.cli.progress import ProgressBars
 from thresher.errors import InputError
 
+SEPARATOR = ","
+
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
     from thresher.gates.distributed import ProcessGroup
@@ -44,15 +46,32 @@ class EncoderChoice:
             self.existing.layer, size=self.training.encoder_size, device=chosen_device(device)
         )
 
-    def load(self, device: str | None, *, quiet: bool) -> "Encoder | None":
-        """Load the existing encoder; None if one is to be trained."""
-        if self.training.train_encoder:
-            return None
-        return load_encoder(
-            self.existing.encoder, layer=self.existing.layer, device=device, quiet=quiet
-        )
+    def load(self, device: str | None, *, quiet: bool) -> "list[Encoder]":
+        """Load the existing encoders; none if only a new one is used."""
+        if self.training.train_encoder and self.existing.encoder is None:
+            return []
+        names = (self.existing.encoder or "").split(SEPARATOR)
+        layer = None if self.training.train_encoder else self.existing.layer
+        return [
+            load_encoder(name or None, layer=layer, device=device, quiet=quiet) for name in names
+        ]
 
-    def train(
+    def with_trained(
+        self,
+        existing: "list[Encoder]",
+        sentences: Sequence[Sequence[str]],
+        progress: ProgressBars,
+        device: str | None,
+    ) -> "list[Encoder]":
+        """Return the encoders to choose from, if one is trained also each joined with it."""
+        if not self.training.train_encoder:
+            return existing
+        from thresher.encoders.joined import JoinedEncoder  # noqa: PLC0415 (torch)
+
+        own = self._train(sentences, progress, device)
+        return [own, *existing, *(JoinedEncoder([each, own]) for each in existing)]
+
+    def _train(
         self, sentences: Sequence[Sequence[str]], progress: ProgressBars, device: str | None
     ) -> "Encoder":
         """Return an encoder trained on the sentences; a resumed run loads one it had finished."""

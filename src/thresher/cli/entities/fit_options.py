@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
 from thresher.cli.option_groups import OptionGroup, flag, number_option, option
-from thresher.cli.options import TRAINING, EncoderName, Epochs, Form, GatesAt, Seed
+from thresher.cli.options import TRAINING, Epochs, Form, GatesAt, Seed
 from thresher.encoders.choices import EncoderSize
 from thresher.errors import InputError
 from thresher.gates.choices import GateForm
@@ -24,7 +24,17 @@ _training_option = partial(option, rich_help_panel=TRAINING)
 class EncoderOptions(OptionGroup):
     """Which encoder to use."""
 
-    encoder: EncoderName = None
+    encoder: Annotated[
+        str | None,
+        option(
+            "An encoder: a folder, a name on the Hub, or multilingual; by default "
+            "all-MiniLM-L6-v2. A+B joins the vectors of two. Of several, separated by commas, the "
+            "one that fits the text best is chosen without labels; with --train-encoder, the "
+            "choice is between this one, the new one, and both together.",
+            "--encoder",
+            metavar="NAME",
+        ),
+    ] = None
     layer: Annotated[
         int | None,
         number_option(
@@ -138,10 +148,8 @@ class EncoderTrainingOptions(OptionGroup):
         ),
     ] = None
 
-    def check(self, encoder: str | None) -> None:
-        """Raise `InputError` if an encoder is given as well, or only a size."""
-        if self.train_encoder and encoder is not None:
-            raise InputError("give either `encoder` or `train_encoder`, not both")
+    def check(self) -> None:
+        """Raise `InputError` if only a size is given."""
         if self.encoder_size is not None and not self.train_encoder:
             raise InputError("`encoder_size` needs an encoder to train; add `train_encoder`")
 

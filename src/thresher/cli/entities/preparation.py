@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
@@ -14,8 +14,10 @@ from thresher.cli.option_groups import flag
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark
 from thresher.entities.choices import KindsWord
-from thresher.errors import InputError
 from thresher.text.document import Document
+
+if TYPE_CHECKING:
+    from thresher.entities.finding.text_finder import SplitText
 
 Adapt = Annotated[
     bool | None,
@@ -46,23 +48,19 @@ def prepare(
         all_documents = list(documents)
         choice = _with_discovered_kinds(choice, all_documents, quiet=quiet)
         documents = iter(all_documents)
-    if not wants_adaptation(choice, adapt):
-        return choice, documents
-    return adapted(choice, documents, quiet=quiet)
-
-
-def wants_adaptation(choice: FinderChoice, adapt: bool | None) -> bool:
-    """Return whether to adapt; raise `InputError` if this is asked of several models."""
-    if adapt and choice.is_auto:
-        raise InputError("`adapt` needs one model; `model` auto uses several")
-    return choice.adapts_by_default() if adapt is None else adapt
+    return adapted(choice, documents, adapt=adapt, quiet=quiet)
 
 
 def adapted(
-    choice: FinderChoice, documents: Iterator[Document], *, quiet: bool
+    choice: FinderChoice, documents: Iterator[Document], *, adapt: bool | None, quiet: bool
 ) -> tuple[FinderChoice, Iterator[Document]]:
-    """Return the choice with what was estimated from the first documents, and all documents."""
-    from thresher.entities.finding.adaptation import MAX_WORDS  # noqa: PLC0415 (numpy)
+    """Return the choice with what was estimated from the first documents, and all documents.
+
+    adapt: None for the default of the model; with `auto`, of each model
+    """
+    if adapt is False or not (adapt or choice.is_auto or choice.adapts_by_default()):
+        return choice, documents
+    from thresher.entities.finding.adaptation import MAX_WORDS, MIN_WORDS  # noqa: PLC0415 (numpy)
 
     first, texts, words = [], [], 0
     for document in documents:
@@ -71,12 +69,28 @@ def adapted(
         words += sum(map(len, texts[-1]))
         if words >= MAX_WORDS:
             break
-    finder = load_model(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
-    adaptation = finder.estimate_adaptation(texts)
-    if adaptation is not None:
-        print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
-        choice = replace(choice, adaptation=adaptation)
-    return choice, chain(first, documents)
+    adaptations = {}
+    for name, own in _texts_by_model(choice, texts).items():
+        model = choice.with_model(name) if choice.is_auto else choice
+        enough = sum(len(words) for text in own for words in text) >= MIN_WORDS
+        if not enough or not (adapt or model.adapts_by_default()):
+            continue
+        finder = load_model(replace(model, kinds=KindsWord.NONE), quiet=quiet)
+        adaptation = finder.estimate_adaptation(own)
+        if adaptation is not None:
+            print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
+            adaptations[name] = adaptation
+    return replace(choice, adaptations=adaptations), chain(first, documents)
+
+
+def _texts_by_model(
+    choice: FinderChoice, texts: list[list[list[str]]]
+) -> "dict[str, list[SplitText]]":
+    if not choice.is_auto:
+        return {choice.name: [*texts]}
+    from thresher.entities.auto_finder import texts_by_model  # noqa: PLC0415 (torch)
+
+    return texts_by_model(texts)
 
 
 def _with_discovered_kinds(

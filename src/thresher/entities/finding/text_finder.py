@@ -80,7 +80,7 @@ class TextFinder(ABC):
 
     def adapted_to_words(self, texts: Iterable[SplitText]) -> "TextFinder":
         """Return a finder that is adapted to texts split into words; not every finder can be."""
-        raise InputError("`adapt` needs one model; `model` auto uses several")
+        raise InputError(f"{type(self).__name__} cannot be adapted to texts")
 
     @overload
     def find(

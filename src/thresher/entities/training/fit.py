@@ -156,15 +156,20 @@ def best_agreement(gates: Sequence[Scores], prior: NDArray[np.float32]) -> int:
 
     gates: for each selector (words,)   prior: (words,), NaN where it gives no probability
     """
+    return int(np.argmin([prior_cross_entropy(each, prior) for each in gates]))
+
+
+def prior_cross_entropy(gate: Scores, prior: NDArray[np.float32]) -> float:
+    """Return the mean cross-entropy of gates to the prior; 0 if it gives no probability.
+
+    gate, prior: (words,), the prior is NaN where it gives no probability
+    """
     known = ~np.isnan(prior)
     if not known.any():
-        return 0
-    return int(np.argmin([_cross_entropy(each[known], prior[known]) for each in gates]))
-
-
-def _cross_entropy(gate: Scores, prior: NDArray[np.float32]) -> float:
-    p = np.clip(gate.astype(np.float64), 1e-6, 1 - 1e-6)
-    return float(-(prior * np.log(p) + (1 - prior) * np.log1p(-p)).mean())
+        return 0.0
+    p = np.clip(gate[known].astype(np.float64), 1e-6, 1 - 1e-6)
+    target = prior[known]
+    return float(-(target * np.log(p) + (1 - target) * np.log1p(-p)).mean())
 
 
 def build_model(

