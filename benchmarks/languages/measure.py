@@ -8,21 +8,33 @@ and in lower case, with and without adaptation to the set.
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS, MODELS, Gold
+from benchmarks.kinds.caching_encoder import CachingEncoder
 from benchmarks.languages.multilingual_data import WITHOUT_CAPITALS, report_sets
 from thresher.atomic_files import write_file
+from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.evaluation import span_counts, word_average_precision
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.adaptation import estimate_adaptation, first_words
+from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.model import FinderModel
 
 RESULTS = ALL_RESULTS / "languages" / "multilingual"
 
 
-def figures(finder: EntityFinder, gold: Gold) -> dict[str, float]:
-    """Return word AP and span F1 at the finder's threshold."""
-    scored = finder.score_sentences(gold.sentences)
+def figures(
+    finder: EntityFinder, gold: Gold, encoded: EncodedWords | None = None
+) -> dict[str, float]:
+    """Return word AP and span F1 at the finder's threshold.
+
+    encoded: `finder.encode` of the sentences, in any case, if it is known already
+    """
+    encoded = finder.encode(gold.sentences) if encoded is None else encoded
+    scored = finder.score_encoded(gold.sentences, encoded)
     found = [each.found(finder.threshold) for each in scored]
     counts = span_counts(gold.spans, found)
     return {
@@ -34,15 +46,36 @@ def figures(finder: EntityFinder, gold: Gold) -> dict[str, float]:
 
 
 def measure(finder: EntityFinder, gold: Gold) -> dict[str, Any]:
-    """Return the figures of a set in both cases, without and with adaptation to it."""
+    """Return the figures of a set in both cases, without and with adaptation to it.
+
+    The encoder folds the case of words, so that the set is encoded once.
+    """
     cases = {"cased": gold} if gold.name in WITHOUT_CAPITALS else gold.cases()
-    return {
-        case: {
-            "fixed": figures(finder, data),
-            "adapted": figures(finder.adapted_to_words([data.sentences]), data),
+    encoded = finder.encode(gold.sentences)
+    results = {}
+    for case, data in cases.items():
+        first = list(first_words([data.sentences]))
+        adaptation = estimate_adaptation(
+            finder.model,
+            encoded.gate_scores[: sum(len(words) for text in first for words in text)],
+            first,
+            common_words=finder.encoder.common_words,
+        )
+        adapted = finder.with_adaptation(adaptation)
+        results[case] = {
+            "fixed": figures(finder, data, encoded),
+            "adapted": figures(adapted, data, encoded),
         }
-        for case, data in cases.items()
-    }
+    return results
+
+
+def with_one_encoder(folders: Sequence[Path]) -> Iterator[EntityFinder]:
+    """Yield the finders of seeds of one model; each sentence is encoded once for all of them."""
+    encoder = EntityFinder.load(folders[0]).encoder
+    assert isinstance(encoder, SentenceBert)
+    cached = CachingEncoder(encoder)
+    for folder in folders:
+        yield EntityFinder(cached, FinderModel.read(folder))
 
 
 def main() -> None:
@@ -52,9 +85,8 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in options.models:
-        folder = MODELS / name if (MODELS / name).exists() else Path(name)
-        finder = EntityFinder.load(folder, exact=True)
+    folders = [MODELS / name if (MODELS / name).exists() else Path(name) for name in options.models]
+    for folder, finder in zip(folders, with_one_encoder(folders), strict=True):
         results = {gold.name: measure(finder, gold) for gold in report_sets()}
         path = options.out / f"{folder.name}.json"
         write_file(path, (json.dumps(results, indent=1) + "\n").encode())

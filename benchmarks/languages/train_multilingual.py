@@ -3,9 +3,8 @@
     python -m benchmarks.languages.train_multilingual [-o models] [--seeds 0 1 2] [--layer 7]
 
 1. Gates are trained on English and Danish raw text, with the priors casing and repetition.
-2. Chinese has no capitals: the gates of step 1 on Chinese text give pseudo-labels, and gates are
-   trained again on the text of all three languages. There are as many names among the labels as
-   the gates find in English and Danish; the gates themselves open for a third of Chinese words.
+2. Chinese has no capitals: the confident gates of step 1 on Chinese text are pseudo-labels, and
+   gates are trained again on the text of all three languages.
 
 Each finder is saved in a folder `multilingual-seed`. Seed 0 becomes the model of the package
 (`benchmarks.languages.build_multilingual`).
@@ -22,7 +21,6 @@ from benchmarks.languages.multilingual_data import training_text
 from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.multilingual.encoder import MultilingualE5
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.training.settings import EntitySettings
 
@@ -37,28 +35,14 @@ def train(encoder: Encoder, *, seed: int) -> EntityFinder:
     first = EntityFinder.fit_words(
         cased, encoder=encoder, settings=settings, prior_knowledge=PriorKnowledge(priors=PRIORS)
     )
-    of_cased = first.gate_scores(cased)
-    labels = labels_at_rate(first.gate_scores(texts["zh"]), float(of_cased.mean()))
-    gates = np.concatenate([np.full_like(of_cased, np.nan), labels])
+    unknown = np.full(sum(map(len, cased)), np.nan, dtype=np.float32)
+    gates = np.concatenate([unknown, first.gate_scores(texts["zh"])])
     return EntityFinder.fit_words(
         cased + texts["zh"],
         encoder=encoder,
         settings=settings,
         prior_knowledge=PriorKnowledge(priors=PRIORS, gates=gates),
     )
-
-
-def labels_at_rate(gates: Scores, rate: float) -> Scores:
-    """Return 1 for the words with the largest gates, as many as the rate says, 0 for most others.
-
-    Next to the names there are as many words whose label is unknown (½).
-    """
-    ranked = np.sort(gates)[::-1]
-    least_name, most_other = (ranked[int(part * len(ranked))] for part in (rate, 2 * rate))
-    labels = np.full_like(gates, 0.5)
-    labels[gates >= least_name] = 1.0
-    labels[gates <= most_other] = 0.0
-    return labels
 
 
 def main() -> None:

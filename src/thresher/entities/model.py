@@ -111,6 +111,7 @@ class FinderModel:
             ordinary=self.ordinary,
             not_names=self.not_names,
             dates=self.dates,
+            caseless=self.signal_weights.caseless != 0,
         )
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":

@@ -36,7 +36,7 @@ def quick_encoders(monkeypatch):
 @pytest.fixture(autouse=True)
 def real_encoders(run, monkeypatch):
     """Load encoders by name; other tests of commands always use the default one."""
-    for place in ("thresher.entities.finder", "thresher.encoders.loading"):
+    for place in ("thresher.entities.loading", "thresher.encoders.loading"):
         monkeypatch.setattr(f"{place}.load_encoder", load_encoder)
 
 

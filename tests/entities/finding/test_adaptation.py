@@ -42,6 +42,11 @@ def test_case_counts_for_more_where_repetition_says_less(repeated, factor):
     assert weights == SignalWeights(factor * 1.0, factor * -0.5, repeated)
 
 
+def test_the_weight_of_words_without_case_is_not_estimated():
+    own = replace(OWN, caseless=-1.2)
+    assert shrunk_weights(SignalWeights(0.5, -0.3, 1.5), own, part=0.7).caseless == -1.2
+
+
 def nouns_with_capitals(entity_words, other_words, *, capitals):
     """Return sentences and gates: entities are capitalised, and so are some of the other words."""
     sentences, gates = [], []

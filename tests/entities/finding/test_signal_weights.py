@@ -159,6 +159,17 @@ def test_uninformative_signals_add_nothing():
     np.testing.assert_allclose(SignalWeights(3.0, -2.0, 1.0).combine(gate, silent), gate, atol=2e-6)
 
 
+def test_words_of_scripts_without_case_get_their_own_weight():
+    sentence = ["马克龙", "在", "Paris", "3", "ኬንያ", "東京", "и", "，"]
+    signals = SignalExtractor(caseless=True).extract([sentence])
+    assert signals.caseless.tolist() == [True, True, False, False, True, True, False, False]
+    gates = np.full(len(sentence), 0.6, dtype=np.float32)
+    plain = SignalWeights().log_odds(gates, signals)
+    shifted = SignalWeights(caseless=-1.5).log_odds(gates, signals)
+    np.testing.assert_allclose(shifted - plain, np.where(signals.caseless, -1.5, 0), atol=1e-6)
+    assert SignalExtractor().extract([sentence]).caseless is None
+
+
 def test_what_cannot_be_an_entity_scores_zero():
     signals = signals_of([Casing.CAPITAL] * 2, possible=[False, True])
     scores = SignalWeights(3.0, -2.0, 1.0).combine(

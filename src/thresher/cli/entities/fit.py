@@ -163,7 +163,11 @@ def summary_of(
 
 def summary_line(summary: dict[str, Any]) -> str:
     """Return the summary as one line of text."""
-    weights = ", ".join(f"{signal} {value:+.2f}" for signal, value in summary["trust"].items())
+    weights = ", ".join(
+        f"{signal} {value:+.2f}"
+        for signal, value in summary["trust"].items()
+        if value or signal != "caseless"
+    )
     losses = [f"{name} {loss:.3f}" for name, loss in summary["encoders"].items()]
     several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"
     return (

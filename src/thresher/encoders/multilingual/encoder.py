@@ -20,14 +20,14 @@ from thresher.encoders.sentence_bert import SentenceBert
 from thresher.encoders.word_graph import HiddenStates, MeanHiddenStates, Standardized, WordGraph
 from thresher.tensor_files import load_tensors
 
-DEFAULT_LAYER = 6
+DEFAULT_LAYER = 7
 _STATISTICS = "statistics.safetensors"
 
 
 class MultilingualE5(SentenceBert):
     """multilingual-e5-small over case-folded words, with standardized hidden states.
 
-    layer: the layer whose hidden states `encode` returns, by default 6 of 12
+    layer: the layer whose hidden states `encode` returns, by default 7 of 12
     """
 
     def __init__(

@@ -93,7 +93,12 @@ def shrunk_weights(estimated: SignalWeights, own: SignalWeights, *, part: float)
     def mixed(name: str) -> float:
         return part * float(getattr(estimated, name)) + (1 - part) * float(getattr(own, name))
 
-    return SignalWeights(factor * mixed("capital"), factor * mixed("lower"), mixed("repeated"))
+    return replace(
+        own,
+        capital=factor * mixed("capital"),
+        lower=factor * mixed("lower"),
+        repeated=mixed("repeated"),
+    )
 
 
 def first_words(texts: Iterable[SplitText]) -> Iterator[SplitText]:

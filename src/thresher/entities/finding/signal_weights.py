@@ -29,11 +29,16 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SignalWeights:
-    """The log-odds of being part of an entity that each signal value adds to a word."""
+    """The log-odds of being part of an entity that each signal value adds to a word.
+
+    caseless: of a word in a script without case. Lower case speaks against most words of other
+        scripts; without it, gates alone would open too often. It is given, not estimated
+    """
 
     capital: float = 0.0
     lower: float = 0.0
     repeated: float = 0.0
+    caseless: float = 0.0
 
     @classmethod
     def estimate(
@@ -74,6 +79,8 @@ class SignalWeights:
         odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)
         if signals.repeated is not None:
             odds += np.where(signals.repeated, self.repeated, 0.0)
+        if signals.caseless is not None:
+            odds += np.where(signals.caseless, self.caseless, 0.0)
         return odds
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.priors.casing import Casing, casing_of_words, is_word
+from thresher.entities.priors.casing import Casing, casing_of_words, is_caseless, is_word
 from thresher.entities.priors.word_statistics import is_repeated_nearby
 from thresher.text.indexed_sentences import IndexedSentences
 
@@ -33,16 +33,19 @@ class WordSignals:
         words are rare. Such a word may be a technical term, so its lower case is uninformative
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
+    caseless: whether the word is in a script without case; None if this is not a signal
     """
 
     casing: NDArray[np.int8]
     repeated: Flags | None
     possible: Flags
+    caseless: Flags | None = None
 
     def rows(self, index: NDArray[np.int64]) -> "WordSignals":
         """Return the signals of some words."""
         repeated = None if self.repeated is None else self.repeated[index]
-        return WordSignals(self.casing[index], repeated, self.possible[index])
+        caseless = None if self.caseless is None else self.caseless[index]
+        return WordSignals(self.casing[index], repeated, self.possible[index], caseless)
 
     def without_case(self) -> "WordSignals":
         """Return the signals as if the case of every word were uninformative."""
@@ -58,12 +61,14 @@ class SignalExtractor:
     dates: words of dates, case-folded, if dates are entities; their case is uninformative
     strict_headlines: as in `casing_of_words`, and markup is not possible; False for models of
         version 0.2 and before
+    caseless: also tell which words are in a script without case
     """
 
     ordinary: Set[str] | None = None
     not_names: Set[str] = frozenset()
     dates: Set[str] | None = None
     strict_headlines: bool = False
+    caseless: bool = False
 
     def extract(self, sentences: Sentences) -> WordSignals:
         """Return the signals of the words of one text."""
@@ -86,7 +91,8 @@ class SignalExtractor:
         possible = words.map_words(self._is_possible, np.bool_)
         if self.strict_headlines:
             possible &= ~is_markup(words)
-        return WordSignals(casing, repeated, possible)
+        caseless = words.map_words(is_caseless, np.bool_) if self.caseless else None
+        return WordSignals(casing, repeated, possible, caseless)
 
     def _is_date(self, word: str) -> bool:
         return self.dates is not None and word.casefold() in self.dates

@@ -94,6 +94,11 @@ def has_letters(word: str) -> bool:
     return any(map(str.isalpha, word))
 
 
+def is_caseless(word: str) -> bool:
+    """Return True for a word in a script without case: its letters have no capital form."""
+    return has_letters(word) and word.lower() == word.upper()
+
+
 def is_word(word: str) -> bool:
     """Return True if the word has letters and is no address: not punctuation, not a number."""
     return has_letters(word) and not is_address(word)
