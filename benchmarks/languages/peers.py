@@ -77,7 +77,10 @@ def thresher(model: str) -> Tool:
 
 
 def figures(tool: Tool, gold: Gold) -> dict[str, float]:
-    """Return precision, recall and F1 of exact spans of characters, and words per second."""
+    """Return precision, recall and F1 of exact spans of characters, and words per second.
+
+    The time includes that to load the tool.
+    """
     pairs = [joined(*each) for each in zip(gold.sentences, gold.spans, strict=True)]
     started = time.process_time()
     found = tool([text for text, _ in pairs])

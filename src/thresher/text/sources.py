@@ -39,6 +39,7 @@ FORMAT_SUFFIXES = {
 _TEXT_FORMATS = {
     suffix: text_format for text_format, suffixes in FORMAT_SUFFIXES.items() for suffix in suffixes
 }
+_UNSPACED_MARKS = frozenset("。，、！？；：「」『』《》។ฯ")
 _RECORD_FORMATS = {
     ".jsonl": RecordFormat.JSONL,
     ".ndjson": RecordFormat.JSONL,
@@ -130,10 +131,10 @@ def _matching_files(source: str, on_skipped: WarningHandler | None) -> list[str]
 def is_text_argument(argument: str) -> bool:
     """Return True if an argument is a text itself, and not the name of a file that is missing.
 
-    A text has white space. A name can have some, too: it exists, or its folder does, or it begins
-    or ends like a path.
+    A text has white space, or punctuation of a script without spaces, "東京です。". A name can have
+    some, too: it exists, or its folder does, or it begins or ends like a path.
     """
-    if not any(character.isspace() for character in argument.strip()):
+    if not any(each.isspace() or each in _UNSPACED_MARKS for each in argument.strip()):
         return False
     path = Path(argument)
     looks_like_path = argument.startswith(("/", "./", "../", "~")) or (
