@@ -7,6 +7,7 @@ Uses a model of `benchmarks.languages.train_multilingual`.
 
 import argparse
 import dataclasses
+import json
 from itertools import chain
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from torch import Tensor
 from benchmarks.data import MODELS, ROOT
 from benchmarks.entities.build_english import LICENCE
 from benchmarks.entities.build_english import SOURCES as ENGLISH_SOURCES
+from benchmarks.languages.measure import RESULTS
 from benchmarks.languages.multilingual_data import SOURCES, training_text
 from benchmarks.languages.train_multilingual import PRIORS
 from thresher.encoders import load_encoder
@@ -108,8 +110,24 @@ def _model_card(model: FinderModel) -> str:
         sentences=model.learned_from["sentences"],
         sources=source_table(model.learned_from),
         threshold=model.threshold,
+        figures=_figures(),
         **dataclasses.asdict(model.signal_weights),
     )
+
+
+def _figures() -> str:
+    """Return span F1 of seed 0 on the report splits as a table, if it was measured."""
+    path = RESULTS / f"{MULTILINGUAL}-0.json"
+    if not path.exists():
+        return "Not measured yet: `make bench-languages`."
+    lines = ["| set | cased | lower-cased |", "|---|---|---|"]
+    for name, cases in json.loads(path.read_text(encoding="utf-8")).items():
+        cells = [
+            f"{cases[case]['adapted']['span_f1']:.3f}" if case in cases else "–"
+            for case in ("cased", "lower")
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _ranges(model: FinderModel) -> dict[str, Tensor]:

@@ -107,11 +107,11 @@ class FinderModel:
     def signal_extractor(self) -> SignalExtractor:
         """Extracts the signals of words besides their gates."""
         return model_config.signal_extractor(
+            self.signal_weights,
             self.span_model,
             ordinary=self.ordinary,
             not_names=self.not_names,
             dates=self.dates,
-            caseless=self.signal_weights.caseless != 0,
         )
 
     def checked_for(self, encoder: Encoder) -> "FinderModel":

@@ -97,6 +97,7 @@ def weights_of_selector(weights: Mapping[str, T], number: int) -> dict[str, T]:
 
 
 def signal_extractor(
+    weights: SignalWeights,
     spans: SpanModel | None,
     *,
     ordinary: frozenset[str] | None,
@@ -105,5 +106,9 @@ def signal_extractor(
 ) -> SignalExtractor:
     """Return what extracts the signals of words besides their gates."""
     return SignalExtractor(
-        ordinary=ordinary, not_names=not_names, dates=dates, strict_headlines=spans is not None
+        ordinary=ordinary,
+        not_names=not_names,
+        dates=dates,
+        strict_headlines=spans is not None,
+        caseless=weights.caseless != 0,
     )

@@ -140,15 +140,15 @@ def _check_selector(weights: Arrays, *, width: int, hidden: int) -> None:
 
 def _read_scorer(config: Mapping[str, Any], files: Mapping[str, bytes]) -> SentenceScorer:
     spans, not_names = model_config.span_model(config), frozenset(config["not_names"])
+    weights = model_config.signal_weights(config)
     extractor = model_config.signal_extractor(
+        weights,
         spans,
         ordinary=model_config.ordinary_words(config, files[model_config.WORDS]),
         not_names=not_names,
         dates=model_config.date_words(config),
     )
-    decoder = WordDecoder(
-        model_config.signal_weights(config), not_names, spans, model_config.min_word_score(config)
-    )
+    decoder = WordDecoder(weights, not_names, spans, model_config.min_word_score(config))
     kinds = KindModel.from_files(files) if kind_model.WEIGHTS in files else None
     classifier = kinds.classifier if kinds else None
     return SentenceScorer(extractor, decoder, KindAssigner(classifier) if classifier else None)

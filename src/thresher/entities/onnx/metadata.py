@@ -110,14 +110,16 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     require_number("threshold", threshold, at_least=0, at_most=1)
     spans = config["spans"]
     not_names, dates = frozenset(_words(config, "not_names")), config["dates"]
+    weights = SignalWeights(**_numbers(config["signal_weights"]))
     extractor = SignalExtractor(
         ordinary=frozenset(metadata[ORDINARY].split("\n")) if ORDINARY in metadata else None,
         not_names=not_names,
         dates=None if dates is None else frozenset(_words(config, "dates")),
         strict_headlines=spans is not None,
+        caseless=weights.caseless != 0,
     )
     decoder = WordDecoder(
-        SignalWeights(**_numbers(config["signal_weights"])),
+        weights,
         not_names,
         None if spans is None else SpanModel(**_numbers(spans)),
         float(config["min_word_score"]),
