@@ -42,7 +42,7 @@ def section() -> str:
         "`multilingual` has read no text of pt, sr, amh, swa, hau, ibo and yor. Fitted models "
         "have read raw text of their language and know which words are dates (`--dates`); no "
         "model uses labels. Of the three encoders, the one whose gates predict the capitals of "
-        "held-out raw text best is chosen.",
+        f"held-out raw text best is chosen. Seeds of fitted models: {_seeds_of_fits()}.",
         _languages(models),
         _reached(models),
         "### English",
@@ -105,6 +105,10 @@ def _span_f1(figures: Figures, case: str, way: str) -> float | None:
 
 def _fitted(language: str) -> list[Figures]:
     return [_read(path.name) for path in sorted(RESULTS.glob(f"fitted-{language}-*.json"))]
+
+
+def _seeds_of_fits() -> str:
+    return ", ".join(f"{language} {len(_fitted(language)) or 'none yet'}" for language in FITTED)
 
 
 def _of_fits(runs: list[Figures], encoder: str) -> str:

@@ -91,11 +91,13 @@ def sandbox(tmp_path, monkeypatch, load_once) -> Path:
 
 
 def _load_folders_or_default(load: Callable, *, default: Callable) -> Callable:
-    """Return a `load_encoder` that loads folders as usual and any other name as the default."""
+    """Return a `load_encoder` that loads any other name than folders and multilingual encoders as
+    the default.
+    """
 
     def load_encoder(name: str = DEFAULT_ENCODER, *, near: Path | None = None, **options):
         folders = [Path(name)] if near is None else [Path(name), near / Path(name).name]
-        if any(folder.is_dir() for folder in folders):
+        if "multilingual" in name or any(folder.is_dir() for folder in folders):
             return load(name, near=near, **options)
         return default(name, **options)
 
