@@ -35,6 +35,7 @@ SHAKESPEARE = Experiment(
         "standard": _SHAKESPEARE,
         "margin 2": _SHAKESPEARE.with_(margin="2"),
         "margin 4": _SHAKESPEARE.with_(margin="4"),
+        "cosine 1": _SHAKESPEARE.with_(cosine=1.0),
         "margin 3, budget 0.01, dropout 0.2": _SHAKESPEARE.with_(
             margin="3", rare_token_budget=0.01, dropout=0.2, seeds=FIVE_SEEDS
         ),
