@@ -126,12 +126,12 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     )
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
     assigner = KindAssigner(classifier) if classifier else None
-    finding = config.get("finding")
+    kinds = classifier.kinds if classifier else ()
     return FinderParts(
         _inputs(config["windows"], metadata),
-        SentenceScorer(extractor, decoder, assigner, finding and tuple(map(bool, finding))),
+        SentenceScorer(extractor, decoder, assigner, _finding(config, len(kinds))),
         threshold,
-        classifier.kinds if classifier else (),
+        kinds,
         None if config["scripts"] is None else frozenset(_words(config, "scripts")),
     )
 
@@ -176,3 +176,13 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
     for name, value in numbers.items():
         require_number(name, value, above=-math.inf, below=math.inf)
     return numbers
+
+
+def _finding(config: Mapping[str, Any], kinds: int) -> tuple[bool, ...] | None:
+    """Return for each kind whether its gate finds entities; None if all gates do."""
+    flags = config.get("finding")
+    if flags is None:
+        return None
+    valid = isinstance(flags, list) and len(flags) == kinds
+    require(valid and all(type(each) is bool for each in flags), "finding", flags, f"{kinds} flags")
+    return tuple(flags)
