@@ -89,6 +89,7 @@ models: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.train
 
 english: $(BENCH)
+	@rm -rf benchmarks/models/built-in-0
 	@$(BIN)/python -m benchmarks.entities.train --only 'built in' --seeds 0
 	@$(BIN)/python -m benchmarks.entities.build_english
 	@$(BIN)/python -m benchmarks.kinds.build
