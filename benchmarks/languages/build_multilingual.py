@@ -23,7 +23,6 @@ from thresher.encoders import load_encoder
 from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.built_in import MULTILINGUAL
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.decoding import best_threshold
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.loading import in_int8
 from thresher.entities.model import FinderModel
@@ -86,7 +85,9 @@ def _with_span_model(model: FinderModel) -> FinderModel:
     decoder = WordDecoder(own.signal_weights, model.not_names, own.span_model)
     signals = model.signal_extractor.extract(sentences)
     found = chain.from_iterable(decoder.candidates(sentences, gates, signals))
-    calibrated = dataclasses.replace(own, threshold=best_threshold([each.score for each in found]))
+    calibrated = dataclasses.replace(
+        own, threshold=decoder.best_threshold([each.score for each in found])
+    )
     return dataclasses.replace(model, selectors=(calibrated,))
 
 
