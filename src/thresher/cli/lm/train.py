@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.cli.errors import Problems
+from thresher.cli.lm.config_file import RunConfig
 from thresher.cli.lm.figures import figures_as_json
 from thresher.cli.lm.inputs import chosen_device, text_in_file
 from thresher.cli.lm.options import (
@@ -11,7 +12,6 @@ from thresher.cli.lm.options import (
     LanguageModelTrainingOptions,
     NoEmbeddingDecay,
     OutputLayerOptions,
-    RunConfig,
     TensorBoard,
     TokenizerOptions,
     TransformerOptions,
