@@ -22,13 +22,14 @@ def test_a_link_opens_the_same_text_and_settings(visit, context):
     visit.type(TEXT)
     visit.page.select_option("#model", "two")
     visit.page.select_option("#selector", "1")
-    visit.set_threshold(0.6)
+    visit.wait_until_current()
+    visit.set_threshold(0.1)
     visit.page.locator("#kinds button", has_text="place").click()
     visit.page.check("#all-words")
     visit.page.locator("#examples summary").click()
     visit.wait_until_current()
     assert fragment(visit) == {
-        "text": [TEXT], "model": ["two"], "selector": ["1"], "threshold": ["0.6"],
+        "text": [TEXT], "model": ["two"], "selector": ["1"], "threshold": ["0.1"],
         "words": ["all"], "hide": ["place"],
     }  # fmt: skip
     shown = visit.rows()
