@@ -1,7 +1,8 @@
 """Measure kinds of entities.
 
     python -m benchmarks.kinds [--split tune|report] [--seeds 0 1 2] [--only wikigold …]
-        [--parts typed discovered curve speed]
+        [--parts typed peers discovered curve speed]
+    python -m benchmarks.kinds --merge FILE …    # results that were measured in several parts
 
 Writes benchmarks/results/kinds/<split>.json, from which `benchmarks.write_results` makes
 docs/results.md. The finder is the built-in English model; for BC5CDR and CrossNER its kinds are
@@ -10,6 +11,7 @@ trained on the words of the tune split. The report splits are read by this comma
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS, MODELS
@@ -66,6 +68,15 @@ def load_finder(weights: str | None) -> EntityFinder:
     return EntityFinder(CachingEncoder(encoder), model)
 
 
+def merge(path: Path, others: list[Path]) -> None:
+    """Add the figures of other result files to one; later files replace earlier figures."""
+    results: dict[str, Any] = {}
+    for each in [path, *others]:
+        for part, figures in json.loads(each.read_text(encoding="utf-8")).items():
+            results.setdefault(part, {}).update(figures)
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--split", choices=["tune", "report"], default="report")
@@ -73,7 +84,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=sorted(REPORT), default=None)
     parser.add_argument("--weights", help="folder with a copy of the encoder, if not installed")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--merge", nargs="+", type=Path, help="results to add; nothing is measured")
     options = parser.parse_args()
+    if options.merge:
+        merge(FOLDER / f"{options.split}.json", options.merge)
+        return
     split = REPORT if options.split == "report" else TUNE
     finder = load_finder(options.weights)
     path = FOLDER / f"{options.split}.json"

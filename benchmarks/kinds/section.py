@@ -64,7 +64,7 @@ def _typed(typed: dict[str, Any], peers: dict[str, Any]) -> str:
         "settings were chosen on the tune splits. For BC5CDR and CrossNER, kind gates were trained "
         "on the words of the tune split.\n\n"
         + _table(header, rows)
-        + f"\nCrossNER by domain: {domains}.\n"
+        + (f"\nCrossNER by domain: {domains}.\n" if domains else "")
     )
 
 

@@ -7,8 +7,8 @@ from benchmarks.data import DATA
 from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.finder import EntityFinder
 
-_RUNS = 7
-_CHARACTERS = 120_000
+_RUNS = 5
+_CHARACTERS = 50_000
 
 
 def figures() -> dict[str, dict[str, float]]:
