@@ -33,7 +33,7 @@ KIND = ModelKind(
     format=1,
     files=(_WEIGHTS, _STATISTICS, _TOKENIZER, _LOG),
     made_by="thresher lm train",
-    optional=(_RUN,),  # models saved before version 0.3 have none
+    optional=(_RUN,),
 )
 _SUMS, _ROLES = "test.", "roles."
 
@@ -81,8 +81,11 @@ class TrainedLanguageModel:
         warn_renamed("TrainedLanguageModel.tokens", "tokenizer")
         return self.tokenizer
 
-    def write(self, folder: Path) -> None:
-        """Write the model to a folder, atomically."""
+    def write(self, folder: Path, *, run_options_too: bool = False) -> None:
+        """Write the model to a folder, atomically.
+
+        run_options_too: also write run.toml, the options of `thresher lm train` that gave the model
+        """
         sums = {each.name: getattr(self.test.tokens, each.name) for each in fields(TokenSums)}
         statistics = {"counts": self.counts} | {_SUMS + name: sums[name] for name in sums}
         if self.roles is not None:
@@ -102,8 +105,10 @@ class TrainedLanguageModel:
             _STATISTICS: save(statistics),
             _TOKENIZER: self.tokenizer.to_json().encode(),
             _LOG: log_to_csv(self.log).encode(),
-            _RUN: to_toml(run_options(self.architecture, self.tokenizer, self.settings)).encode(),
         }
+        if run_options_too:
+            options = run_options(self.architecture, self.tokenizer, self.settings)
+            files[_RUN] = to_toml(options).encode()
         KIND.write(folder, config, files, card=self.card())
 
     @classmethod

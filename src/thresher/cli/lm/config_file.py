@@ -36,7 +36,7 @@ RunConfig = Annotated[
     Path | None,
     option(
         "A TOML file with options, such as steps = 5000; options of the command line come first. "
-        "Every model has one: run.toml.",
+        "Every trained model has one: run.toml.",
         "--config",
         metavar="FILE",
         is_eager=True,

@@ -113,7 +113,7 @@ def _train(
             except DivergedError as error:
                 raise _after_saving(error, folder) from error
         if processes.is_main:
-            trained.write(folder)
+            trained.write(folder, run_options_too=True)
     return trained
 
 
@@ -135,7 +135,7 @@ def _after_saving(error: "DivergedError", folder: Path) -> TrainingError:
     best = error.best_model
     if best is None:
         return TrainingError(f"{error}; no model was saved")
-    best.write(folder)
+    best.write(folder, run_options_too=True)
     where = f"the best model so far, from step {best.best_step}, is in {folder}"
     return TrainingError(f"{error}; {where}")
 
