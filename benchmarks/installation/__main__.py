@@ -37,8 +37,8 @@ def main() -> None:
         seconds = install(base, wheel) if options.base is None else None
         for extra in extras:
             measured[extra] = check_extra(extra, wheel, base)
-            if not extra and seconds is not None:
-                measured[extra]["seconds"] = round(seconds)
+            if not extra:  # the time of the whole installation, if it was measured
+                measured[extra]["seconds"] = None if seconds is None else round(seconds)
             print(extra or "(none)", measured[extra], flush=True)
             RESULT.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
     if problems := [name for name in extras if measured[name]["problems"]]:

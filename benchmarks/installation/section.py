@@ -1,6 +1,7 @@
 """The section of docs/results.md on the installation, from the results of `make check-wheel`."""
 
 import json
+from typing import Any
 
 from benchmarks.data import ALL_RESULTS
 
@@ -25,10 +26,20 @@ def _first_table() -> str:
     )
     return (
         f"From `pip install` to the first table of entities, {command}: {measured['documents']:,} "
-        f"documents with {measured['words']:,} words. The installation into an empty environment "
-        f"took {measured['install']:.0f} s, and `thresher entities documents -o table.csv` "
-        f"{tables}, start included, on a machine that was busy with other work.\n"
+        f"documents with {measured['words']:,} words. {_installation(measured['install'])}"
+        f"`thresher entities documents -o table.csv` took {tables}, start included, on a machine "
+        "that was busy with other work.\n"
     )
+
+
+def _installation(seconds: float | None) -> str:
+    if seconds is None:
+        return "The installation was not measured in this run. "
+    return f"The installation into an empty environment took {seconds:.0f} s. "
+
+
+def _seconds(measured: dict[str, Any]) -> str:
+    return "–" if measured["seconds"] is None else str(measured["seconds"])
 
 
 def _extras() -> str:
@@ -37,7 +48,7 @@ def _extras() -> str:
         return "The extras were not measured: `make check-wheel`.\n"
     measured = json.loads(RESULT.read_text(encoding="utf-8"))
     rows = "".join(
-        f"| {name or '–'} | {each['seconds']} | {each['megabytes']:,} "
+        f"| {name or '–'} | {_seconds(each)} | {each['megabytes']:,} "
         f"| {'; '.join(each['problems']) or 'work'} |\n"
         for name, each in measured.items()
     )
