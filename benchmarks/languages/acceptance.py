@@ -68,7 +68,8 @@ def _languages(models: list[Figures]) -> str:
 
 def _reached(models: list[Figures]) -> str:
     """Return a sentence that names the goals which the better of both models reaches."""
-    reached, missed = [], []
+    reached: list[str] = []
+    missed: list[str] = []
     for name, goals in GOALS.items():
         for case, goal in zip(CASES, goals, strict=False):
             of_seeds = [_span_f1(each[name], case, "adapted") or 0.0 for each in models]
