@@ -121,15 +121,18 @@ class SentenceBert:
 
     def encode(self, batch: TokenBatch) -> Tensor:
         """Return the hidden states of the middle layer; the layers above are not computed."""
-        if self._int8_model:
-            return encode_packed(self._int8_model, batch, width=self.width)
-        return encode_by_length(self._encode_layer, batch)
+        return self._hidden_states(batch)
 
     def encode_by_word(self, batch: TokenBatch) -> Tensor:
         """Return the mean of each word's hidden states in the middle layer: (words, width)."""
         if self._int8_model:
             return encode_words_packed(self._int8_model, batch, width=self.width)
-        return word_vectors(self.encode(batch), batch)
+        return word_vectors(self._hidden_states(batch), batch)
+
+    def _hidden_states(self, batch: TokenBatch) -> Tensor:
+        if self._int8_model:
+            return encode_packed(self._int8_model, batch, width=self.width)
+        return encode_by_length(self._encode_layer, batch)
 
     def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self._model(self._embed(ids), mask, layers=self._layer)

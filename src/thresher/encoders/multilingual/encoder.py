@@ -52,10 +52,8 @@ class MultilingualE5(SentenceBert):
     def word_graph(self) -> WordGraph:
         """Return `encode_by_word` in float32 as a module."""
         mean, deviation = _statistics()[self.layer].unbind()
-        # In float32, `encode_by_word` standardizes means of hidden states that `encode` has already
-        # standardized. The built-in model was trained on such vectors.
-        hidden = Standardized(HiddenStates(self.model, self.layer), mean, deviation)
-        module = Standardized(MeanHiddenStates(hidden), mean, deviation)
+        means = MeanHiddenStates(HiddenStates(self.model, self.layer))
+        module = Standardized(means, mean, deviation)
         return replace(super().word_graph(), module=module)
 
     def token_vectors(self) -> Tensor:
