@@ -139,7 +139,7 @@ def _limit() -> None:
 
 def _report(folder: Path, use: Use) -> str:
     try:
-        with torch.inference_mode():
+        with torch.no_grad():
             use(folder)
     except InputError as error:
         message = str(error)

@@ -24,12 +24,12 @@ def section() -> str:
     return (
         heading + "`make bench-files`: short texts that were written and marked for this project "
         "(`tests/fixtures/real_text`). Nine of the eleven files were marked before any model had "
-        "read them; one page and one Markdown file were made harder after a first reading. The rule "
-        "that drops the listings of a page was added after a page of these was read, whose listing "
-        "had given four of five false names. For each model: names found exactly / missed / false. "
-        "A name with wrong bounds counts as missed and as false; the number of such names is in "
-        "parentheses. The texts are few and by one author, so they show which files are handled "
-        "and are no estimate of quality.\n\n"
+        "read them; one page and one Markdown file were made harder after a first reading. The "
+        "rule that drops the listings of a page was added after one of these pages was read, "
+        "whose listing had given four of five false names. For each model: names found exactly / "
+        "missed / false. A name with wrong bounds counts as missed and as false; the number of "
+        "such names is in parentheses. The texts are few and by one author, so they show which "
+        "files are handled and are no estimate of quality.\n\n"
         f"| kind of text | names | {names} |\n|---|---|{'---|' * len(measured)}\n{rows}"
     )
 

@@ -71,7 +71,7 @@ def test_the_page_without_a_token_can_ask_for_it(protected):
     page = protected.get("/")
     assert "text/html" in page.headers["Content-Type"]
     assert 'id="token"' in page.text
-    for name in ("page.js", "page.css", "view.js", "icon.svg"):
+    for name in ("page.js", "page.css", "entity_list.js", "icon.svg"):
         assert protected.get(f"/{name}").status_code == 200
 
 

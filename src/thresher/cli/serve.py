@@ -2,7 +2,6 @@
 
 import contextlib
 import ipaddress
-import os
 import socket
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +14,7 @@ from thresher.cli.option_groups import number_option, option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Quiet
 from thresher.cli.output import print_line
+from thresher.cli.threads import set_thread_defaults
 from thresher.errors import InputError, requires_extra
 
 if TYPE_CHECKING:
@@ -126,10 +126,7 @@ def serve(
     The page is at /, the description of the API at /openapi.json. Requests choose
     one of the models given here by its name. Stop the server with Ctrl-C.
     """
-    # Waiting threads of torch would otherwise keep a core busy, and the clients of a server often
-    # run on the same machine: on two cores that made short texts twenty times slower. torch reads
-    # the variable when it is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    set_thread_defaults()
     with requires_extra("serve", "the server needs FastAPI"):
         from thresher.web import app as web  # noqa: PLC0415 (an extra)
         from thresher.web import connections  # noqa: PLC0415

@@ -40,7 +40,8 @@ def read_arrays(files: Mapping[str, bytes]) -> tuple[Arrays, Tokenizer]:
     if integers.shape[1] != width:
         raise ValueError(f"vectors of width {integers.shape[1]} do not fit layers of width {width}")
     weights = {name: value.astype(np.float32) for name, value in arrays.items()}
-    weights["vectors"] = integers.astype(np.float32) * scales.astype(np.float32)[:, None]
+    with np.errstate(over="ignore"):  # what is not finite is refused below
+        weights["vectors"] = integers.astype(np.float32) * scales.astype(np.float32)[:, None]
     require_finite_arrays(weights, "the weights")
     return weights, tokenizer
 

@@ -37,17 +37,19 @@ def gradient_scores(
     device = gated_encoder.encoder.device
     gate_values = [1.0] if points == 1 else [(k + 0.5) / points for k in range(points)]
     words_per_batch = _WORDS_PER_BATCH.get(device.type, 1024)
-    for indices in batches_by_length(texts, words_per_batch=words_per_batch):
-        batch = gated_encoder.batch([texts[i] for i in indices])
-        total = torch.zeros(batch.words, device=device)
-        for value in gate_values:
-            z = torch.full((batch.words,), value, device=device, requires_grad=True)
-            log_p = torch.log_softmax(classifier(gated_encoder.vectors(batch, z)), -1)
-            log_p_answers = log_p.gather(-1, answers.to(device)[indices][:, None])
-            total += torch.autograd.grad(log_p_answers.sum(), z)[0]
-        rows = split_by_text((total / points).cpu(), [texts[i] for i in indices])
-        for i, row in zip(indices, rows, strict=True):
-            scores[i] = row
+    with torch.inference_mode(False), torch.enable_grad():  # the caller may have disabled them
+        answers = answers.to(device, copy=True)
+        for indices in batches_by_length(texts, words_per_batch=words_per_batch):
+            batch = gated_encoder.batch([texts[i] for i in indices])
+            total = torch.zeros(batch.words, device=device)
+            for value in gate_values:
+                z = torch.full((batch.words,), value, device=device, requires_grad=True)
+                log_p = torch.log_softmax(classifier(gated_encoder.vectors(batch, z)), -1)
+                log_p_answers = log_p.gather(-1, answers[indices][:, None])
+                total += torch.autograd.grad(log_p_answers.sum(), z)[0]
+            rows = split_by_text((total / points).cpu(), [texts[i] for i in indices])
+            for i, row in zip(indices, rows, strict=True):
+                scores[i] = row
     return scores
 
 

@@ -79,18 +79,20 @@ def rows_of(path):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.parquet"])
-def test_a_table_has_a_row_for_each_entity_and_the_columns_of_the_input(
+def test_a_table_has_a_row_for_each_entity_and_each_record_without_one(
     run, records, tmp_path, name
 ):
     shown = run("find", records, "--field", "body", "-o", tmp_path / name)
     assert (shown.status, shown.err) == (0, "")
     rows = rows_of(tmp_path / name)
+    nothing = None if name == "out.parquet" else ""
     assert [(row["id"], row["text"], row["kind"]) for row in rows] == [
         ("7", "Magda", "person"),
         ("7", "Elias", "person"),
+        ("8", nothing, nothing),
         ("9", "Oslo", "place"),
     ]
     columns = "source line offset id input_score start end text kind score kind_score"
     assert list(rows[0]) == columns.split()
-    assert [str(row["line"]) for row in rows] == ["2", "2", "4"]
-    assert [float(row["score"]) > 0.5 for row in rows] == [True] * 3
+    assert [str(row["line"]) for row in rows] == ["2", "2", "3", "4"]
+    assert [float(row["score"]) > 0.5 for row in rows if row["text"]] == [True] * 3

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from tests.web.conftest import with_eager_selector
 
 from thresher import EntityFinder
 from thresher.web.app import create_app
@@ -22,6 +23,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 def finder() -> EntityFinder:
     """The built-in model without a transformer: quick, and it knows kinds."""
     return EntityFinder.load("fast-english")
+
+
+@pytest.fixture(scope="session")
+def two_selectors(finder) -> EntityFinder:
+    return with_eager_selector(finder)
 
 
 @pytest.fixture(scope="module")

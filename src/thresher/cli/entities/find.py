@@ -1,6 +1,5 @@
 """thresher find: find the entities of texts."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Set
 from enum import StrEnum
@@ -33,6 +32,7 @@ from thresher.cli.output import (
     open_output,
 )
 from thresher.cli.progress import print_remark, progress_bars
+from thresher.cli.threads import set_thread_defaults
 from thresher.entities.readable_scripts import unreadable_text
 from thresher.text.document import Document
 from thresher.text.segmentation.unspaced_scripts import missing_dictionary
@@ -122,8 +122,7 @@ def find(
     Files of any size are processed piece by piece. Lines that cannot be read are
     reported with their number and skipped; the exit status is then 1.
     """
-    # Waiting threads of torch would keep a core busy; torch reads this when it is imported.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    set_thread_defaults()
     choice = finder.choice(run.device, selector)
     if engine is not None:
         choice, _ = adapted(choice, texts.read(Problems()), adapt=adapt, quiet=run.quiet)

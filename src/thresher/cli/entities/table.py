@@ -21,6 +21,7 @@ from thresher.cli.output import (
     plural,
 )
 from thresher.cli.progress import print_remark, progress_bars
+from thresher.cli.threads import set_thread_defaults
 from thresher.entities.tables.co_mentions import Scope
 from thresher.errors import InputError
 
@@ -100,6 +101,7 @@ def entities(
     A row has the kind, the numbers of mentions and documents, the first mention,
     all spellings, an example sentence and the mean score of the mentions.
     """
+    set_thread_defaults()
     output_format = to or default_format(output, _FORMAT_OF_SUFFIX)
     check_not_parquet_on_standard_output(output_format, output)
     plot_format = _plot_format(plot)

@@ -6,8 +6,9 @@ gates say nothing about names that contain them. Such words get constants instea
     "of" and the like                      JOINING_LOG_ODDS, or AFTER_NOUN_LOG_ODDS
     hyphens, and numbers after capitals    NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
 
-or, if that is more, what the link gate says about "of", "for" and "the" and their neighbours: the
-mean of its two log-odds, less LINKED_OFFSET, which is about what the span model adds to them.
+or, if that is more and case says nothing, what the link gate says about "of", "for" and "the" and
+their neighbours: the mean of its two log-odds, less LINKED_OFFSET, which is about what the span
+model adds to them. With case, it would join "Ingrid Solberg of the Harbour Museum".
 
 They cannot be at the edge of a name, except numbers at its end. CASE_LINK is the evidence of case
 for or against a boundary. Titles ("President") cannot start a
@@ -73,7 +74,8 @@ def chain_inputs(
     log_odds = np.where(joining, np.maximum(log_odds, least), log_odds)
     if links is not None:
         linked = np.maximum(log_odds, _mean_links(links, last) - LINKED_OFFSET)
-        log_odds = np.where((traits & _LINKING) != 0, linked, log_odds)
+        caseless = signals.casing == Casing.UNINFORMATIVE
+        log_odds = np.where(((traits & _LINKING) != 0) & caseless, linked, log_odds)
     log_odds = np.where(number | hyphen, NUMBER_LOG_ODDS, log_odds)
     no_gate = inner | number
     if links is None:

@@ -181,11 +181,14 @@ class _Chain:
         """Return the non-overlapping spans (start, end, probability) with the largest sum."""
         size = len(self.odds)
         spans = self.span_probabilities()
+        starts: list[list[int]] = [[] for _ in range(size + 1)]
+        for start, end in spans:
+            starts[end].append(start)
         best, chosen = [0.0] * (size + 1), [-1] * (size + 1)
         for end in range(1, size + 1):
             best[end] = best[end - 1]
-            for start in range(max(0, end - _MAX_SPAN), end):
-                value = best[start] + spans.get((start, end), 0.0)
+            for start in starts[end]:
+                value = best[start] + spans[start, end]
                 if value > best[end]:
                     best[end], chosen[end] = value, start
         found, end = [], size
