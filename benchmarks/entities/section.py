@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.data import ALL_RESULTS, ROOT
 from benchmarks.entities.build_english import SETS
 from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
+from thresher.entities.built_in import NAMES
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 
 GOALS = {
@@ -193,7 +194,7 @@ def by_row(finders: Results) -> dict[str, list[Any]]:
 
 
 def _row_of(folder: str) -> str:
-    return re.sub(r"-\d+$", "", folder).replace("-", " ")
+    return folder if folder in NAMES else re.sub(r"-\d+$", "", folder).replace("-", " ")
 
 
 def _title(name: str, split: str) -> str:

@@ -132,7 +132,8 @@ CHECKS: dict[str, list[Check]] = {
     ],
     "ray": [
         Check(
-            "thresher find corpus --model fast-english --engine ray -o found && ls found", "parquet"
+            "thresher find corpus --model fast-english --engine ray -o found && ls found",
+            "manifest.json",
         )
     ],
 }

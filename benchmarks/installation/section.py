@@ -27,8 +27,7 @@ def _first_table() -> str:
     return (
         f"From `pip install` to the first table of entities, {command}: {measured['documents']:,} "
         f"documents with {measured['words']:,} words. {_installation(measured['install'])}"
-        f"`thresher entities documents -o table.csv` took {tables}, start included, on a machine "
-        "that was busy with other work.\n"
+        f"`thresher entities documents -o table.csv` took {tables}, start included, on two cores.\n"
     )
 
 
@@ -55,7 +54,7 @@ def _extras() -> str:
     return (
         "`make check-wheel`: the built wheel is installed in an environment of its own with each "
         "extra by itself, and commands of the documentation are run there. The seconds of an extra "
-        "come on top of those without any; they depend on the package index and on the load of the "
-        "machine, which was high. torch is built for CPUs only here.\n\n"
+        "come on top of those without any; they depend on the package index. torch is built for "
+        "CPUs only here.\n\n"
         f"| extra | seconds | MB in all | commands |\n|---|---|---|---|\n{rows}"
     )
