@@ -64,6 +64,7 @@ def test_a_line_that_is_no_kind_is_explained_and_the_others_are_used(visit):
     write_examples(visit, f"{EXAMPLES}\nthis line has no colon")
     expect(visit.page.locator("#example-problem")).to_contain_text("Line 3 is not of the form")
     expect(chip(visit, "city")).to_be_visible(timeout=LEARNING)
+    assert visit.page.is_hidden("#problem")
 
 
 REFUSED = {

@@ -1,6 +1,7 @@
 """Train a language model from raw text in one call."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -115,26 +116,35 @@ def fit_language_model(
     state = TrainingState.new(architecture, settings, corpus.data.counts, device=device)
     if initial is not None:
         state.model.load_weights(initial.model.weights())
+    log = tensorboard if processes.is_main else None
+    with _best_model_of_diverged_training(state, corpus, settings), tensorboard_log(log) as add_row:
+        save = _prepare_saving(
+            state, corpus.data, settings, work_dir, add_row, resume=resume, processes=processes
+        )
+        train(
+            state,
+            corpus.data,
+            settings,
+            on_progress=on_progress,
+            after_evaluation=save,
+            processes=processes,
+        )
+    return _finish(state, corpus, settings)
+
+
+@contextmanager
+def _best_model_of_diverged_training(
+    state: TrainingState, corpus: TokenizedCorpus, settings: LanguageModelSettings
+) -> Iterator[None]:
+    """Raise `DivergedError` with the best model so far instead of a `TrainingError`."""
     try:
-        with tensorboard_log(tensorboard if processes.is_main else None) as add_row:
-            save = _prepare_saving(
-                state, corpus.data, settings, work_dir, add_row, resume=resume, processes=processes
-            )
-            train(
-                state,
-                corpus.data,
-                settings,
-                on_progress=on_progress,
-                after_evaluation=save,
-                processes=processes,
-            )
+        yield
     except TrainingError as error:
         best_model = None
         if state.best:
             state.model.load_weights(state.best)
             best_model = _finish(state, corpus, settings)
         raise DivergedError(str(error), best_model) from error
-    return _finish(state, corpus, settings)
 
 
 def _prepare_saving(
