@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from thresher import moved_modules
 from thresher.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from thresher.text.annotations import Span
     from thresher.text.corpus import read_texts
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "EntityFinder",
     "EntitySettings",
@@ -34,6 +33,4 @@ __getattr__, __dir__ = lazy_exports(
         "thresher.text.annotations": ["Span"],
         "thresher.text.corpus": ["read_texts"],
     },
-    renamed={"Beliefs": "PriorKnowledge", "Settings": "EntitySettings"},
 )
-moved_modules.install()

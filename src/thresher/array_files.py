@@ -17,7 +17,7 @@ T = TypeVar("T")
 def load_arrays(content: bytes, name: str, *, allow_empty: bool = False) -> Arrays:
     """Load the arrays of a safetensors file.
 
-    name: of the file, for error messages   allow_empty: accept arrays without elements
+    name: the name of the file, for error messages   allow_empty: accept arrays without elements
     """
     for key, shape in check_weights(content, name).items():
         if 0 in shape and not allow_empty:

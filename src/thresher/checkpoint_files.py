@@ -23,23 +23,38 @@ _MOMENTS = "moments."  # before the names of the optimizer's tensors
 
 
 def write_checkpoint(
-    path: Path, tensors: Tensors, optimizer: Optimizer, numbers: dict[str, Any], *, fingerprint: str
+    path: Path,
+    tensors: Tensors,
+    optimizer: Optimizer,
+    numbers: dict[str, Any],
+    *,
+    fingerprint: str,
+    settings: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a checkpoint with the state of the optimizer, atomically.
 
     numbers: step counts, losses and other values that JSON can hold
     fingerprint: identifies the text and the settings of the run
+    settings: for the message of `read_checkpoint` if they have changed
     """
     all_tensors = tensors | with_prefix(_MOMENTS, _optimizer_tensors(optimizer))
     content = save(
         {name: value.detach().cpu().contiguous() for name, value in all_tensors.items()},
-        metadata={"mark": fingerprint, "numbers": json.dumps(numbers)},
+        metadata={
+            "mark": fingerprint,
+            "numbers": json.dumps(numbers),
+            **({} if settings is None else {"settings": json.dumps(settings)}),
+        },
     )
     write_file(path, content)
 
 
 def read_checkpoint(
-    path: Path, optimizer: Optimizer, *, fingerprint: str
+    path: Path,
+    optimizer: Optimizer,
+    *,
+    fingerprint: str,
+    settings: Mapping[str, Any] | None = None,
 ) -> tuple[Tensors, dict[str, Any]] | None:
     """Return the tensors and numbers of a checkpoint, or None if none has been written yet.
 
@@ -54,9 +69,21 @@ def read_checkpoint(
     except (SafetensorError, OSError) as error:
         raise InputError(f"cannot resume from {path}: {error}") from error
     if metadata.get("mark") != fingerprint:
-        raise other_run_error(path)
+        if settings is None:
+            raise other_run_error(path)
+        raise other_run_error(path, _difference(metadata.get("settings"), settings))
     _load_optimizer_tensors(optimizer, without_prefix(_MOMENTS, tensors))
     return tensors, json.loads(metadata["numbers"])
+
+
+def _difference(saved: str | None, settings: Mapping[str, Any]) -> str:
+    """Return what differs from a run whose settings were saved as JSON."""
+    before, now = json.loads(saved or "null"), json.loads(json.dumps(settings))
+    if not isinstance(before, dict):  # a checkpoint of an earlier version
+        return "other text or settings"
+    changed = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+    names = ", ".join(f"`{name}`" for name in changed)
+    return f"other values of {names}" if changed else "other text"
 
 
 def tensors_digest(tensors: Mapping[str, Tensor], *texts: str) -> str:

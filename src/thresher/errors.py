@@ -67,7 +67,7 @@ def requires_extra(extra: str, reason: str) -> Iterator[None]:
 
 
 def install_command(extra: str, *, options: str = "") -> str:
-    """Return the pip command that installs an extra; it works without any package index of ours."""
+    """Return the pip command that installs an extra from the source folder, without an index."""
     return f"pip install {options}'.[{extra}]' in the source folder of Thresher"
 
 

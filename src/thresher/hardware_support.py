@@ -77,11 +77,6 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def succeeds_in_fork(trial: Callable[[], bool]) -> bool:
-    """Return True if `trial` returns True in a forked process before a timeout."""
-    return result_of_fork(lambda: int(trial())) == 1
-
-
 def result_of_fork(trial: Callable[[], int]) -> int:
     """Return what `trial` returns in a forked process, 0 if that crashes or takes too long.
 

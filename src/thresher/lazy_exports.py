@@ -8,24 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from thresher.deprecation import warn_renamed
-
 
 def lazy_exports(
-    package: str, names: Mapping[str, Sequence[str]], *, renamed: Mapping[str, str] | None = None
+    package: str, names: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return the `__getattr__` and `__dir__` of a package that imports its names on first use.
 
     names: for each module, the public names that it defines
-    renamed: for each old name, the new one; using an old name raises a DeprecationWarning
     """
-    old_names = renamed or {}
     homes = {name: module for module, defined in names.items() for name in defined}
 
     def get_attribute(name: str) -> Any:
-        if name in old_names:
-            warn_renamed(f"{package}.{name}", old_names[name])
-            return getattr(sys.modules[package], old_names[name])
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(homes[name]), name)

@@ -22,7 +22,7 @@ Module = TypeVar("Module", bound=nn.Module)
 def load_tensors(content: bytes, name: str, *, allow_empty: bool = False) -> dict[str, Tensor]:
     """Load the tensors of a safetensors file.
 
-    name: of the file, for error messages   allow_empty: accept tensors without elements
+    name: the name of the file, for error messages   allow_empty: accept tensors without elements
     """
     _check_sizes(check_weights(content, name), name, allow_empty=allow_empty)
     return load(content)

@@ -51,15 +51,15 @@ def read_regular(path: Path, *, max_bytes: int = MAX_TEXT_BYTES) -> bytes:
         return file.read(os.fstat(file.fileno()).st_size)
 
 
-def read_json(path: Path, *, max_bytes: int = MAX_CONFIG_BYTES) -> Any:
+def read_json(path: Path) -> Any:
     """Read a JSON file of limited size and depth."""
-    return parse_json(read_regular(path, max_bytes=max_bytes), str(path))
+    return parse_json(read_regular(path, max_bytes=MAX_CONFIG_BYTES), str(path))
 
 
 def parse_json(content: bytes, name: str, *, unique_keys: bool = False) -> Any:
     """Parse JSON of limited depth and number of values.
 
-    name: of the file, for error messages
+    name: the name of the file, for error messages
     unique_keys: refuse objects that have a key twice, of which the first would be lost
     """
     if sum(map(content.count, (b",", b"[", b"{"))) > MAX_JSON_VALUES:

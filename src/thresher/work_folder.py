@@ -4,25 +4,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from thresher.atomic_files import check_can_write, is_replaceable
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.output_lock import lock_output
 
-
-class WaitingProcesses(Protocol):
-    """Processes that train one model; the main one writes its files."""
-
-    @property
-    def is_main(self) -> bool:
-        """Whether this is the main process."""
-        ...
-
-    def wait(self) -> None:
-        """Wait until all processes have called this."""
-        ...
-
+if TYPE_CHECKING:
+    from thresher.training_processes import Processes
 
 SENTENCES = "sentences"
 TEXT, SOURCES = "text.utf8", "sources.json"
@@ -66,7 +55,7 @@ def check_output_folder(folder: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def work_folder(
-    model: Path, *, resume: bool = False, processes: WaitingProcesses | None = None
+    model: Path, *, resume: bool = False, processes: "Processes | None" = None
 ) -> Iterator[Path]:
     """Lock a model and create its work folder, which is removed once the block has succeeded.
 
@@ -110,11 +99,13 @@ def _remove_unneeded(work_dir: Path) -> None:
         work_dir.rmdir()
 
 
-def other_run_error(path: Path) -> InputError:
+def other_run_error(
+    path: Path, difference: str = "other text or settings, or another encoder"
+) -> InputError:
     """Return the error for files of a run that differs from the one that would resume it."""
     return InputError(
-        f"cannot resume from {path}: it was started with other text or settings, or another "
-        "encoder; leave out `resume` to start again"
+        f"cannot resume from {path}: it was started with {difference}; leave out `resume` to "
+        "start again"
     )
 
 

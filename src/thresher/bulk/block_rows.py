@@ -102,7 +102,7 @@ def read_rows(block: Block, *, text_field: str, encoding: str | None = None) -> 
     """Read the rows of a block.
 
     text_field: the field or column that contains the text; lines of text have none
-    encoding: of text files; None for UTF-8, or what a web page states
+    encoding: that of text files; None for UTF-8, or what a web page states
     """
     if block.format == "parquet":
         return _read_parquet(block, text_field)

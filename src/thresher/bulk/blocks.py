@@ -47,7 +47,7 @@ class Block:
 def plan_blocks(sources: Iterable[str], *, format: str | None = None) -> list[Block]:  # noqa: A002
     """Return the blocks of all files, in order.
 
-    format: of all files; by default it follows from each file's name
+    format: that of all files; by default it follows from each file's name
     """
     bounds = [(source, *each) for source in sources for each in _split(source, format)]
     return [Block(number, *each) for number, each in enumerate(bounds)]

@@ -44,10 +44,10 @@ def file_size(name: str) -> int:
 
 
 def file_version(name: str) -> str:
-    """Return what changes with the content of a file.
+    """Return a string that changes when the content of a file changes.
 
-    For a file on this machine this is a digest of its content, which is read for this purpose. For
-    a file elsewhere it is what the store knows: a digest or a time.
+    For a file on this machine, this is a digest of its content. For a remote file, it is the digest
+    or the time of modification that the store reports.
     """
     if is_remote(name):
         info = _info(name)

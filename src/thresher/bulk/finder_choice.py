@@ -32,6 +32,7 @@ class FinderChoice:
     kinds: example names of kinds; "none" for entities without kinds; None for those of the model
     rules: names and patterns that are always or never reported
     adaptations: what was estimated for the texts at hand, by the name of the model
+    dates: whether dates are entities, too
     """
 
     folder: Path | None = None
@@ -41,6 +42,7 @@ class FinderChoice:
     kinds: "KindExamples | str | None" = None
     rules: "UserRules | None" = None
     adaptations: "Mapping[str, Adaptation]" = field(default_factory=dict)
+    dates: bool = False
 
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
@@ -102,8 +104,8 @@ class FinderChoice:
 
     def _load_static(self) -> "TextFinder | None":
         """Load a model without a transformer, without torch; None if torch is needed."""
-        changed = (self.selector, self.kinds, self.adaptations) != (None, None, {})
-        if self.folder is None or changed or self.device not in (None, "cpu"):
+        options = (self.selector, self.kinds, self.adaptations, self.dates, self.exact)
+        if self.folder is None or any(options) or self.device not in (None, "cpu"):
             return None
         from thresher.entities.static_finder import StaticFinder  # noqa: PLC0415 (numpy)
 
@@ -116,7 +118,12 @@ class FinderChoice:
         from thresher.entities.onnx.finder import OnnxFinder  # noqa: PLC0415 (an extra)
 
         assert self.folder is not None
-        fixed = {"selector": self.selector, "kinds": self.kinds, "adapt": self.adaptations or None}
+        fixed = {
+            "selector": self.selector,
+            "kinds": self.kinds,
+            "adapt": self.adaptations or None,
+            "dates": self.dates or None,
+        }
         for name, value in fixed.items():
             if value is not None:
                 raise InputError(
@@ -153,6 +160,8 @@ class FinderChoice:
             finder = thresher.EntityFinder.load(self.folder, device=self.device, exact=self.exact)
         if self.selector is not None:
             finder = finder.with_selector(self.selector)
+        if self.dates:
+            finder = finder.with_dates()
         if self.name in self.adaptations:
             finder = finder.with_adaptation(self.adaptations[self.name])
         if self.kinds is not None:

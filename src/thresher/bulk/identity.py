@@ -17,7 +17,7 @@ _ENCODER_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
 
 
 def file_identity(name: str) -> dict[str, Any]:
-    """Return the size of a file and what changes with its content."""
+    """Return the size of a file and a string that changes with its content."""
     return {"bytes": file_size(name), "version": file_version(name)}
 
 

@@ -60,8 +60,8 @@ class BulkRun:
     text_field: the field or column that contains the text
     threshold: the minimum score of an entity; None for the model's own
     only: the kinds of entities to keep; None for all
-    encoding: of text files; None for UTF-8, or what a web page states
-    format: of the parts, jsonl or parquet
+    encoding: that of text files; None for UTF-8, or what a web page states
+    format: that of the parts, jsonl or parquet
     """
 
     folder: str

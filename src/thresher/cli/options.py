@@ -33,6 +33,28 @@ def _check_seed(seed: int | None) -> int | None:
     return seed
 
 
+def output_option(help_text: str) -> Any:
+    """Return the option -o of a command that writes text; - is standard output, as without -o."""
+    help_text = f"{help_text} - is standard output."
+    return option(help_text, "--output", "-o", metavar="FILE", callback=_none_for_standard_output)
+
+
+def output_folder_option(help_text: str) -> Any:
+    """Return the option -o of a command that writes a folder."""
+    return option(help_text, "--output", "-o", metavar="FOLDER", callback=refuse_standard_output)
+
+
+def _none_for_standard_output(output: Any) -> Any:
+    return None if output is not None and str(output) == "-" else output
+
+
+def refuse_standard_output(output: Any) -> Any:
+    """Return the value of an option for an output that cannot be written to standard output."""
+    if output is not None and str(output) == "-":
+        raise typer.BadParameter("this is not written to standard output; give a name instead of -")
+    return output
+
+
 Sources = Annotated[
     list[str],
     argument(
@@ -70,7 +92,7 @@ Device = Annotated[
 ]
 Quiet = Annotated[bool, flag("Show no progress and no summary, only warnings.", "--quiet", "-q")]
 Json = Annotated[bool, flag("Print the results as JSON.", "--json")]
-OutputFolder = Annotated[Path, option("Folder for the model.", "--output", "-o", metavar="FOLDER")]
+OutputFolder = Annotated[Path, output_folder_option("Folder for the model.")]
 Force = Annotated[bool, flag("Replace an existing model.", "--force")]
 Resume = Annotated[bool, flag("Continue a run of the same command that was stopped.", "--resume")]
 EncoderName = Annotated[

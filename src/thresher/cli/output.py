@@ -12,8 +12,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from thresher.atomic_files import check_can_write, open_atomic
-from thresher.cli.option_groups import option
-from thresher.cli.options import JsonRunOptions, SummaryOptions
+from thresher.cli.options import JsonRunOptions, SummaryOptions, output_option
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.output_lock import lock_output
 from thresher.text.sources import find_sources
@@ -21,8 +20,7 @@ from thresher.text.sources import find_sources
 Write = Callable[[str | bytes], None]
 
 OutputFile = Annotated[
-    Path | None,
-    option("Write to this file; it appears when it is complete.", "--output", "-o", metavar="FILE"),
+    Path | None, output_option("Write to this file; it appears when it is complete.")
 ]
 
 

@@ -95,7 +95,7 @@ OnProgress = Callable[["TrainingProgress"], None]
 def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
     """Yield a function that updates a bar on standard error, if it is a terminal.
 
-    The bar appears with the first step: other bars may be shown before that.
+    It appears with the first step and ends with the last: other bars are shown before and after.
     """
     bars = rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
     bar = bars.add_task("", total=None)
@@ -105,6 +105,8 @@ def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
         bars.update(
             bar, total=training.steps, completed=training.step, description=status(training)
         )
+        if training.step == training.steps:
+            bars.stop()
 
     try:
         yield show
@@ -112,18 +114,31 @@ def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
         bars.stop()
 
 
-class StageBar:
+@contextmanager
+def stage_bars(*, quiet: bool) -> Iterator["StageBars"]:
+    """Yield a `ProgressReporter` for stages; its bar is removed even if the work is stopped."""
+    bars = StageBars(quiet=quiet)
+    try:
+        yield bars
+    finally:
+        bars.close()
+
+
+class StageBars:
     """A `ProgressReporter` for stages one after the other; each bar ends with its stage."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
+        self._bars: Progress | None = None
 
     def stage(self, name: str, total: int) -> Callable[[int], None]:
         """Show a bar until the returned function has been called with `total` steps."""
+        self.close()
         time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
         bars = rich_progress("{task.description:<10}", time_left, quiet=self._quiet)
         bar = bars.add_task(name, total=total)
         bars.start()
+        self._bars = bars
 
         def advance(steps: int) -> None:
             bars.advance(bar, steps)
@@ -135,6 +150,11 @@ class StageBar:
     def note(self, message: str) -> None:
         """Print a warning, even with --quiet."""
         print_error(f"warning: {message}")
+
+    def close(self) -> None:
+        """Remove the present bar; without this the terminal would stay without a cursor."""
+        if self._bars is not None:
+            self._bars.stop()
 
 
 def status(training: "TrainingProgress") -> str:

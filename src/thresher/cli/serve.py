@@ -27,8 +27,8 @@ _PANEL = "Protection"
 NamedModels = Annotated[
     list[NamedModel] | None,
     option(
-        "A name and a model trained by fit; may be repeated. english (the default) and "
-        "fast-english need no folder; they are built in.",
+        "A name and the folder of a model trained by fit; may be repeated. The built-in models "
+        "english (the default), small-english, fast-english and multilingual need no folder.",
         "--model",
         parser=parse_named_model,
         metavar="NAME=FOLDER",

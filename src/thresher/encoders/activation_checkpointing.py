@@ -28,7 +28,7 @@ def encode_checkpointed(
     The batch is split into parts of windows of similar length. Only the activations of one part are
     in memory at a time, because each part is encoded again in the backward pass.
 
-    max_tokens: of a part, padding included; the default depends on the device
+    max_tokens: the size of a part, padding included; the default depends on the device
     """
     max_tokens = max_tokens or max_batch_tokens(batch.ids.device)
     if not len(batch.ids):  # with few sentences, some processes have none

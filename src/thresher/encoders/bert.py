@@ -15,82 +15,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from thresher.errors import InputError
+from thresher.encoders.bert_weights import (
+    WORD_EMBEDDINGS,
+    Weights,
+    check_shapes,
+    with_current_names,
+)
 from thresher.tensor_files import require_finite
 from thresher.validation import require_number
 
-Weights = Mapping[str, Tensor]  # with the names that `transformers` uses
-
 _QKV = ("query", "key", "value")
-_WORD_EMBEDDINGS = "embeddings.word_embeddings.weight"
-_OLD_NAMES = {"LayerNorm.gamma": "LayerNorm.weight", "LayerNorm.beta": "LayerNorm.bias"}
-
-
-def is_plain_bert(config: Mapping[str, Any]) -> bool:
-    """Return True if `Bert` computes the same as a `transformers` model of this configuration."""
-    return (
-        config.get("model_type") == "bert"
-        and config.get("hidden_act", "gelu") == "gelu"
-        and config.get("position_embedding_type") in (None, "absolute")
-        and not config.get("is_decoder")
-        and not config.get("quantization_config")
-    )
-
-
-def _check_shapes(weights: Weights, *, layers: int, heads: int) -> None:
-    """Raise InputError unless all shapes fit the width of the word embeddings.
-
-    Shapes that do not fit could still be added to one another, and the sum of a row and a column
-    can be much larger than both.
-    """
-    width = weights["embeddings.word_embeddings.weight"].shape[-1]
-    if not (isinstance(heads, int) and heads >= 1 and width % heads == 0):
-        raise InputError(f"the width {width} is not a multiple of the {heads} attention heads")
-    if not (isinstance(layers, int) and 1 <= layers <= len(weights)):
-        raise InputError(f"the number of layers is {layers}, but there are {len(weights)} weights")
-    first = "encoder.layer.0.intermediate.dense.weight"
-    inner = len(weights[first]) if first in weights else width
-    for name, value in weights.items():
-        if name.startswith(("embeddings.", "encoder.layer.")):
-            needed = _needed_shape(name, len(value) if value.dim() else 0, width, inner)
-            if needed is not None and tuple(value.shape) != needed:
-                shapes = f"{tuple(value.shape)}, but must have {needed}"
-                raise InputError(f"{name} has the shape {shapes}")
-
-
-def _needed_shape(name: str, rows: int, width: int, inner: int) -> tuple[int, ...] | None:
-    """Return the shape of a weight, None if it is not used.
-
-    rows: its number of rows, which only embeddings may choose
-    """
-    parameter = name.rpartition(".")[2]
-    if name.endswith("embeddings.weight"):
-        return (rows, width)
-    if parameter not in ("weight", "bias"):
-        return None
-    if "LayerNorm" in name or parameter == "bias":
-        return (inner if ".intermediate." in name else width,)
-    if ".intermediate." in name:
-        return (inner, width)
-    return (width, width) if ".attention." in name else (width, inner)
 
 
 class Bert(nn.Module):
     """Equal to a `BertModel` of `transformers`, frozen, in float32.
 
-    Word embeddings in float16 stay so, because the table of a multilingual model is large: it is
-    then mapped from its file, and only the rows that are used are read and converted.
+    Word embeddings in float16 are kept in float16, because the table of a multilingual model is
+    large: it is mapped from its file, and only the rows that are used are read and converted.
 
-    Its input are the word embeddings `words[ids]` and not the ids, so that a caller can change
-    them first.
+    The input is the word embeddings `words[ids]` and not the ids, so that a caller can change them
+    first.
     """
 
     def __init__(self, config: Mapping[str, Any], weights: Weights) -> None:
         super().__init__()
-        own = {_current_name(name): _in_float32(name, value) for name, value in weights.items()}
+        own = with_current_names(weights)
         require_finite(own, "the weights")
         heads, epsilon = config["num_attention_heads"], config.get("layer_norm_eps", 1e-12)
-        _check_shapes(own, layers=config["num_hidden_layers"], heads=heads)
+        check_shapes(own, layers=config["num_hidden_layers"], heads=heads)
         require_number("layer_norm_eps", epsilon, at_least=0, below=1)
         self.embeddings = BertEmbeddings(with_prefix(own, "embeddings."), epsilon=epsilon)
         self.layers = nn.ModuleList(
@@ -101,8 +53,8 @@ class Bert(nn.Module):
     def with_layers(self, weights: Weights) -> "Bert":
         """Return a model with the same word embeddings and other layers.
 
-        weights: of the layers, and of the embeddings of positions and token types, with the names
-            that `transformers` uses
+        weights: those of the layers and of the embeddings of positions and token types, with the
+            names that `transformers` uses
         """
         first = self.layers[0]
         assert isinstance(first, BertLayer)
@@ -114,7 +66,7 @@ class Bert(nn.Module):
         }
         words = self.word_embeddings.data
         own = {name: weight.to(words.device) for name, weight in weights.items()}
-        return Bert(config, {**own, _WORD_EMBEDDINGS: words})
+        return Bert(config, {**own, WORD_EMBEDDINGS: words})
 
     def layer_weights(self) -> dict[str, Tensor]:
         """Return the weights that `with_layers` needs to rebuild this model."""
@@ -267,19 +219,6 @@ def with_prefix(tensors: Weights, prefix: str) -> dict[str, Tensor]:
         for name, value in tensors.items()
         if name.startswith(prefix)
     }
-
-
-def _current_name(name: str) -> str:
-    """Return the current name of a weight, without the prefix that models with a head have."""
-    name = name.removeprefix("bert.")
-    for old, current in _OLD_NAMES.items():
-        name = name.replace(old, current)
-    return name
-
-
-def _in_float32(name: str, value: Tensor) -> Tensor:
-    is_table = name.endswith("word_embeddings.weight") and value.dtype == torch.float16
-    return value if is_table else value.float()
 
 
 def _linear(weights: Weights, *names: str) -> nn.Linear:

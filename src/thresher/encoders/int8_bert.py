@@ -38,8 +38,8 @@ def bert_input_ranges(bert: Bert, run: Callable[[], object]) -> dict[str, Tensor
 class Int8Bert(nn.Module):
     """The first layers of `bert` with 8-bit linear layers; all other parameters are shared.
 
-    ranges: of each linear layer, from `bert_input_ranges`
-    max_weight: the largest integer that a weight becomes; by default what is exact on this CPU
+    ranges: those of the inputs of each linear layer, from `bert_input_ranges`
+    max_weight: the largest integer of a weight; by default the largest that is exact on this CPU
     """
 
     def __init__(

@@ -19,6 +19,7 @@ from functools import cache
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from thresher.hardware_support import result_of_fork
 
@@ -59,7 +60,20 @@ class Quantizer:
 
         x: (…, channels), float32   returns: same shape, uint8
         """
-        shifted = torch.addcmul(self._offset, x, self._slope)
+        return self._rounded(torch.addcmul(self._offset, x, self._slope))
+
+    def normalized(self, x: Tensor, *, epsilon: float) -> Tensor:
+        """Return `self(layer_norm(x))`, with slope and offset as the parameters of the norm.
+
+        x: (…, channels), float32   returns: same shape, uint8
+        """
+        offsets = self._offset.expand_as(self._slope).contiguous()
+        shifted = functional.layer_norm(x, self._slope.shape, self._slope, offsets, epsilon)
+        return self._rounded(shifted)
+
+    @staticmethod
+    def _rounded(shifted: Tensor) -> Tensor:
+        """Return the whole numbers in the mantissa of 2²³ + number, from 0 to 255."""
         return shifted.clamp_(_MANTISSA, _MANTISSA + _MAX_UINT8).view(torch.int32).to(torch.uint8)
 
 
@@ -67,7 +81,7 @@ class Int8Linear:
     """A linear layer whose inputs were quantized by `quantizer`.
 
     weight: (outputs, channels)   bias: (outputs,)
-    max_weight: the largest integer that a weight becomes; by default what is exact on this CPU
+    max_weight: the largest integer of a weight; by default the largest that is exact on this CPU
     """
 
     def __init__(

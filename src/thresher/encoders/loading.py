@@ -44,7 +44,7 @@ def load_encoder(
     device = choose_device(device)
     if SEPARATOR in name and not Path(name).exists():
         if layer:
-            raise InputError(f"`layer` needs one encoder; {name} are several")
+            raise InputError(f"`layer` needs a single encoder, but {name} joins several")
         parts = name.split(SEPARATOR)
         return JoinedEncoder([load_encoder(each, device=device, near=near) for each in parts])
     folder = _language_model_folder(name, near)
@@ -75,38 +75,32 @@ def _weights_folder(name: str) -> Path:
     """Return the folder with the weights, downloaded if necessary."""
     if name != DEFAULT_ENCODER:
         return Path(name) if Path(name).is_dir() else _download(name)
-    packaged = _packaged_weights()
-    if packaged is not None:
-        return packaged
-    try:
-        return _download(name)
-    except InputError as error:
-        raise InputError(
-            "the English encoder is not installed; use `model` fast-english, which needs none, or "
-            f"get it with: {install_command('english')}"
-        ) from error
-
-
-def _download(name: str) -> Path:
-    from thresher.encoders.hub import download  # noqa: PLC0415 (huggingface_hub is slow to import)
-
-    return download(name)
+    missing = "the English encoder is not installed; use `model` fast-english, which needs none, or"
+    return _packaged_weights() or _download_or_explain(name, missing, extra="english")
 
 
 def _multilingual_folder() -> Path:
     """Return the folder with the weights of the multilingual encoder."""
     from thresher.encoders.multilingual.cached_folder import packaged_encoder  # noqa: PLC0415
 
-    packaged = packaged_encoder()
-    if packaged is not None:
-        return packaged
+    missing = "the multilingual encoder is not installed;"
+    return packaged_encoder() or _download_or_explain(
+        MULTILINGUAL_ENCODER, missing, extra="languages"
+    )
+
+
+def _download_or_explain(name: str, missing: str, *, extra: str) -> Path:
+    """Return the folder of a downloaded encoder, or raise an error that names its extra."""
     try:
-        return _download(MULTILINGUAL_ENCODER)
+        return _download(name)
     except InputError as error:
-        raise InputError(
-            "the multilingual encoder is not installed; get it with: "
-            + install_command("languages")
-        ) from error
+        raise InputError(f"{missing} get it with: {install_command(extra)}") from error
+
+
+def _download(name: str) -> Path:
+    from thresher.encoders.hub import download  # noqa: PLC0415 (huggingface_hub is slow to import)
+
+    return download(name)
 
 
 def _packaged_weights() -> Path | None:

@@ -26,7 +26,7 @@ _MAX_TOKENS = 768  # encoded together: about what the CPU cache holds
 def encode_packed(encode: PackedEncoder, batch: TokenBatch, *, width: int) -> Tensor:
     """Return the hidden states of a batch on the CPU: (windows, tokens, width).
 
-    Those of padding are undefined.
+    The hidden states of padding are undefined.
     """
     hidden = torch.empty(*batch.ids.shape, width)
     flat = hidden.view(-1, width)

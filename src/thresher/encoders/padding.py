@@ -23,7 +23,7 @@ def padded_batch(
 ) -> TokenBatch:
     """Return a batch of windows, padded to the longest; padding is masked and has word −1.
 
-    ids, word: of each window, the token ids and the index of each token's word
+    ids, word: for each window, the token ids and the index of each token's word
     sentence: (windows,), the index of each window's sentence
     lengths: (sentences,), in words
     pad: the token id of padding

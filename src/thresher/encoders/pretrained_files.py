@@ -13,7 +13,8 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from thresher.encoders.bert import Bert, is_plain_bert
+from thresher.encoders.bert import Bert
+from thresher.encoders.bert_weights import is_plain_bert
 from thresher.encoders.folder_checks import (
     check_declared_size,
     check_encoder_folder,

@@ -12,7 +12,8 @@ from torch.nn import functional
 
 from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.attention import incoming_and_outgoing
-from thresher.encoders.bert import Bert, Weights
+from thresher.encoders.bert import Bert
+from thresher.encoders.bert_weights import Weights
 from thresher.encoders.common_words import whole_words
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_linear import Ranges

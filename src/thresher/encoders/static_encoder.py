@@ -31,7 +31,7 @@ class StaticEncoder(nn.Module):
     """Looks up token vectors and mixes those of neighbouring words.
 
     vectors: (vocabulary, width), one for each token of the tokenizer
-    layers: of the convolution
+    layers: those of the convolution
     reach: the number of neighbours on each side that one layer mixes
     """
 
@@ -49,6 +49,8 @@ class StaticEncoder(nn.Module):
         self.tokenizer = tokenizer
         self.reach = reach
         self.dropout = dropout
+        self.exact = False
+        """Find in single precision; otherwise CPUs round the factors of products to ten bits."""
         self.subwords = SubwordTokenizer(tokenizer)
         self.vectors = nn.Parameter(vectors)
         self.edge = nn.Parameter(torch.zeros(width))

@@ -31,7 +31,7 @@ class SubwordTokenizer:
         if len(self._cache) + len(words) > CACHE_SIZE:
             self._cache = {}
         cache = self._cache
-        if new := [word for word in words if word not in cache]:
+        if new := list(words.difference(cache)):
             # A lone surrogate is allowed in a Python string but cannot be encoded as UTF-8.
             folded = [[word.casefold().encode("utf-8", "replace").decode()] for word in new]
             encodings = self._tokenizer.encode_batch(

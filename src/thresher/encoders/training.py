@@ -8,7 +8,6 @@ from pathlib import Path
 
 import torch
 
-from thresher.deprecation import renamed_arguments
 from thresher.encoders.choices import EncoderSize
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.loading import choose_device
@@ -48,7 +47,6 @@ SIZES: dict[str, Size] = {
 }
 
 
-@renamed_arguments(work="work_dir")
 def train_encoder(
     sentences: Sequence[Sequence[str]],
     *,
@@ -200,5 +198,5 @@ def check_layer(layer: int | None, *, size: str | None, device: torch.device | s
 
 
 def sentences_to_text(sentences: Sequence[Sequence[str]]) -> str:
-    """Return a text with one paragraph per sentence, so that it is segmented into the same ones."""
+    """Return a text with one paragraph per sentence, which `segment` splits in the same way."""
     return "".join(" ".join(words) + "\n\n" for words in sentences)

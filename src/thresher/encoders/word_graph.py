@@ -19,11 +19,11 @@ from thresher.encoders.token_windows import WindowLayout
 class WordGraph:
     """The vectors of words as a module, and how words become its input.
 
-    module: from the fields `ids`, `mask`, `word` and `sentence_of_word` of a `TokenBatch` to the
-        vectors of words, (words, width)
+    module: computes from the fields `ids`, `mask`, `word` and `sentence_of_word` of a
+        `TokenBatch` the vectors of words, (words, width)
     layout: how sentences become windows
-    tokenizer: of case-folded words, as JSON of the tokenizers library
-    word_pairs: of words, as JSON of `WordPairTokenizer`; one of both tokenizers is given
+    tokenizer: the tokenizer of case-folded words, as JSON of the tokenizers library
+    word_pairs: instead of it, a `WordPairTokenizer` as JSON
     """
 
     module: nn.Module

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -14,10 +15,12 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.adaptation import first_words
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
-from thresher.text.scripts import SAMPLE, is_english
+from thresher.entities.model_config import WORDS
+from thresher.text.language import is_english
 from thresher.text.sentences import segment
 
 THRESHOLD = 0.4  # near those of both models
+_SAMPLE = 1000  # words at the start of a text, which decide on its model
 
 
 class AutoFinder(TextFinder):
@@ -87,23 +90,25 @@ def texts_by_model(texts: Iterable[SplitText]) -> dict[str, list[SplitText]]:
 
 def model_for(sentences: SplitText) -> str:
     """Return the name of the model for a text that is split into sentences and words."""
-    sample, length = [], 0
-    for words in sentences:
-        sample.append(" ".join(words))
-        length += len(sample[-1])
-        if length >= SAMPLE:
-            break
-    return ENGLISH if is_english(" ".join(sample)) else MULTILINGUAL
+    sample = islice(chain.from_iterable(sentences), _SAMPLE)
+    return ENGLISH if is_english(sample, _english_words()) else MULTILINGUAL
+
+
+@cache
+def _english_words() -> frozenset[str]:
+    """Return the ordinary words of the English model; reading them takes some milliseconds."""
+    path = Path(__file__).parent / ENGLISH / WORDS
+    return frozenset(path.read_text(encoding="utf-8").splitlines())
 
 
 def _with_threshold(sentence: ScoredSentence, threshold: float) -> ScoredSentence:
-    """Return the sentence with scores of candidates for `THRESHOLD` instead of `threshold`."""
+    """Shift the scores of candidates in log-odds, so that `threshold` becomes `THRESHOLD`."""
     shift = _log_odds(THRESHOLD) - _log_odds(threshold)
-    moved = [
-        replace(each, score=float(1 / (1 + np.exp(-_log_odds(each.score) - shift))))
+    shifted = [
+        each._replace(score=float(1 / (1 + np.exp(-_log_odds(each.score) - shift))))
         for each in sentence.candidates
     ]
-    return replace(sentence, candidates=moved)
+    return replace(sentence, candidates=shifted)
 
 
 def _log_odds(p: float) -> float:

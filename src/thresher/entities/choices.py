@@ -25,7 +25,7 @@ class WordFeature(StrEnum):
 
 
 class KindsWord(StrEnum):
-    """What can stand for a file of kinds: no kinds, or kinds discovered in the texts."""
+    """Words that `kinds` accepts instead of a file: no kinds, or kinds discovered in the texts."""
 
     NONE = "none"
     AUTO = "auto"

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from thresher.deprecation import renamed_arguments
 from thresher.encoders import Encoder
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.adaptation import (
@@ -25,7 +24,6 @@ from thresher.entities.loading import load_with_encoder
 from thresher.entities.model import FinderModel
 from thresher.entities.model_finder import ModelFinder
 from thresher.hardware_support import one_thread
-from thresher.lazy_exports import lazy_exports
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import segment
@@ -44,7 +42,6 @@ Kinds = KindExamples | Mapping[str, Iterable[str]] | str | Path
 """Example names of kinds, or the path of a file that has them."""
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
-__getattr__, _ = lazy_exports(__name__, {}, renamed={"Reading": "ScoredSentence"})
 
 
 class EntityFinder(ModelFinder, HubModel):
@@ -82,7 +79,6 @@ class EntityFinder(ModelFinder, HubModel):
         return finder
 
     @classmethod
-    @renamed_arguments(beliefs="prior_knowledge")
     def fit(
         cls,
         texts: Iterable[str],
@@ -110,7 +106,6 @@ class EntityFinder(ModelFinder, HubModel):
         )
 
     @classmethod
-    @renamed_arguments(beliefs="prior_knowledge", work="work_dir")
     def fit_words(
         cls,
         sentences: SplitText,
@@ -185,6 +180,10 @@ class EntityFinder(ModelFinder, HubModel):
         """Return a finder that uses another selector of the same model, counted from 1."""
         return self._with_model(self.model.with_selector(number))
 
+    def with_dates(self) -> "EntityFinder":
+        """Return a finder for which dates are entities, too; InputError if it knows no dates."""
+        return self._with_model(self.model.with_dates())
+
     def with_kinds(
         self, kinds: Kinds | None, *, texts: Iterable[str] | None = None, seed: int = 0
     ) -> "EntityFinder":
@@ -195,7 +194,7 @@ class EntityFinder(ModelFinder, HubModel):
         texts: raw texts in which such names occur. Each kind then gets a gate of its own, which
             finds more entities of this kind, as in `fit`; and the entities of these texts show in
             which contexts such names occur. By default a sample of the training text does
-        seed: of the gates
+        seed: the random seed of the gates
 
         >>> finder.with_kinds({"drug": ["aspirin", "ibuprofen"], "disease": ["asthma", "flu"]})
         """
@@ -257,8 +256,9 @@ class EntityFinder(ModelFinder, HubModel):
         sentences = list(chain.from_iterable(split))
         if sum(map(len, sentences)) < MIN_WORDS:
             return None
+        gate_scores, links = self.word_scorer.gates_and_links(sentences)
         return estimate_adaptation(
-            self.model, self.gate_scores(sentences), split, common_words=self.encoder.common_words
+            self.model, gate_scores, split, common_words=self.encoder.common_words, links=links
         )
 
     def with_adaptation(self, adaptation: Adaptation) -> "EntityFinder":

@@ -18,8 +18,8 @@ from thresher.errors import InputError
 from thresher.gates.word_vectors import UnitIndex
 from thresher.progress import SilentProgress
 
-_KIND_SENTENCES = 4000  # on which a student learns the kinds of its teacher
-_MAX_KIND_WORDS = 200_000  # of texts on which kind gates are trained
+_KIND_SENTENCES = 4000  # about how many sentences a student learns kinds from
+_MAX_KIND_WORDS = 200_000  # about how many words kind gates are trained on; of more, a part
 
 
 def kinds_from_examples(
@@ -27,7 +27,7 @@ def kinds_from_examples(
 ) -> KindModel:
     """Learn kinds from example names.
 
-    sentences: of raw text in which the names occur; each kind then gets a gate of its own, and the
+    sentences: raw text in which the names occur; each kind then gets a gate of its own, and the
         entities of this text are the sample
     """
     known = finder.model.kinds
@@ -36,11 +36,15 @@ def kinds_from_examples(
         kinds = replace(kinds, gates=_fit_gates(finder, examples, sentences, seed))
         with_gates = ModelFinder(finder.encoder, replace(finder.model, kinds=kinds))
         kinds = replace(kinds, sample=with_gates.entity_sample(sentences))
-    return replace(kinds, classifier=learn_kinds(examples, kinds.sample, finder.encoder))
+    classifier = learn_kinds(examples, kinds.sample, finder.encoder)
+    return replace(kinds, classifier=classifier, listed=examples.listed())
 
 
 def kinds_of_teacher(student: ModelFinder, teacher: ModelFinder, sentences: SplitText) -> KindModel:
-    """Return kinds with which a student predicts those of its teacher, taught on raw sentences."""
+    """Train a student on raw sentences to predict the kinds of its teacher.
+
+    The entities that the teacher finds in the sentences are the student's sample of entities.
+    """
     some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
     encoded = teacher.word_scorer.encode(some)
     found = teacher.found_in(some, encoded)
@@ -50,8 +54,13 @@ def kinds_of_teacher(student: ModelFinder, teacher: ModelFinder, sentences: Spli
     if classifier is None or not len(sample):
         return KindModel(sample)
     bounds = span_bounds(some, found)
-    taught, learned = (span_vectors(each, *bounds) for each in (encoded.vectors, vectors))
-    return KindModel(sample, distill_kinds(classifier, taught, learned))
+    teacher_vectors = span_vectors(encoded.vectors, *bounds)
+    student_vectors = span_vectors(vectors, *bounds)
+    return KindModel(
+        sample,
+        distill_kinds(classifier, teacher_vectors, student_vectors),
+        listed=teacher.model.kinds.listed if teacher.model.kinds else {},
+    )
 
 
 def _fit_gates(
@@ -59,7 +68,7 @@ def _fit_gates(
 ) -> KindGates:
     some = sentences[:: -(-sum(map(len, sentences)) // _MAX_KIND_WORDS) or 1]
     if not some:
-        raise InputError("`texts` have no words")
+        raise InputError("`texts` have no words; give texts in which the example names occur")
     without_kinds = ModelFinder(finder.encoder, finder.model.without_kinds())
     vectors, found = [], []
     for low in range(0, len(some), SENTENCES_PER_GROUP):

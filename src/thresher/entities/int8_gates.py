@@ -11,17 +11,16 @@ from torch.nn import functional
 from thresher.encoders.int8_linear import Int8Linear, Quantizer, channel_divisors
 from thresher.entities.finding.link_gate import LinkGate
 from thresher.gates.selector import Selector
-from thresher.maths.row_blocks import in_row_blocks
 
 RANGE = "gates"  # the name of the range of x̂ in `ranges.safetensors` of saved models
-_ROWS_PER_BLOCK = 512
+_ROWS_PER_BLOCK = 512  # words computed at a time, which fit into the cache of a CPU
 
 
 class Int8Gates:
     """Gate scores and links of words.
 
     ranges: (2, width), the minimum and maximum of each channel of x̂, from `normalized_range`
-    max_weight: the largest integer that a weight becomes; by default what is exact on this CPU
+    max_weight: the largest integer of a weight; by default the largest that is exact on this CPU
     """
 
     def __init__(
@@ -35,8 +34,7 @@ class Int8Gates:
         self._selector, self._link_gate = selector, link_gate
         layers = [_folded(each.norm, each.inner) for each in (selector, link_gate) if each]
         weights, biases = zip(*layers, strict=True)
-        self._sizes = [len(each) for each in biases]
-        self._width, self._epsilon = ranges.shape[1], selector.norm.eps
+        self._hidden, self._epsilon = len(biases[0]), selector.norm.eps
         self._quantize = Quantizer(ranges, channel_divisors(ranges))
         self._inner = Int8Linear(
             torch.cat(weights), torch.cat(biases), self._quantize, max_weight=max_weight
@@ -49,13 +47,27 @@ class Int8Gates:
         """
         if not len(vectors):
             return vectors.new_zeros(0), None if self._link_gate is None else vectors.new_zeros(0)
-        normalized = functional.layer_norm(vectors, (self._width,), eps=self._epsilon)
-        inner = torch.split(self._inner(self._quantize(normalized)), self._sizes, dim=1)
-        opened = in_row_blocks(self._prob_open, inner[0], block=_ROWS_PER_BLOCK)[:, 0]
-        return opened, None if self._link_gate is None else self._link_gate.from_inner(inner[1])
+        outer, links = [], []
+        for low in range(0, len(vectors), _ROWS_PER_BLOCK):
+            # The link of the last word of a block needs the first word of the next one.
+            block = vectors[low : low + _ROWS_PER_BLOCK + 1]
+            inner = self._inner(self._quantize.normalized(block, epsilon=self._epsilon))
+            of_selector, of_links = inner[:, : self._hidden], inner[:, self._hidden :]
+            outer.append(self._selector.outer_of(_padded(of_selector[:_ROWS_PER_BLOCK])))
+            if self._link_gate is not None:
+                left, right = of_links.chunk(2, dim=1)
+                links.append(self._link_gate.of_pairs(_padded(left[:-1] + right[1:])))
+        opened = self._selector.from_outer(torch.cat(outer)).prob_open()[: len(vectors)]
+        if self._link_gate is None:
+            return opened, None
+        joined = torch.cat(links)[: len(vectors)]
+        joined[-1] = 0.0  # the last word has no next one
+        return opened, joined
 
-    def _prob_open(self, inner: Tensor) -> Tensor:
-        return self._selector.from_inner(inner).prob_open()[:, None]
+
+def _padded(rows: Tensor) -> Tensor:
+    """Return a contiguous block of one size: torch rounds differently for other shapes."""
+    return functional.pad(rows, (0, 0, 0, _ROWS_PER_BLOCK - len(rows)))
 
 
 def normalized_range(vectors: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def load_with_encoder(
 ) -> tuple[Encoder, FinderModel]:
     """Load the model of a folder and its encoder.
 
-    exact: compute in single precision, even if the model and the CPU support int8
+    exact: compute in single precision, even if the model and the CPU support less
     """
     model = FinderModel.read(folder)
     if model.static is None:
@@ -35,6 +35,7 @@ def load_with_encoder(
         )
         encoder = _with_layers(encoder, model, folder)
     else:
+        model.static.exact = exact
         encoder = model.static.to(choose_device(device))
     model = model.checked_for(encoder)
     if exact:

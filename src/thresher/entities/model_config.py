@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from thresher.encoders import static_arrays
 from thresher.entities.finding.decoding import MIN_WORD_SCORE
 from thresher.entities.finding.signal_weights import SignalWeights
-from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.finding.signals import SharedGates, SignalExtractor
 from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.kinds import kind_model
 from thresher.model_folder import ModelKind
@@ -35,8 +35,10 @@ def check_config(config: Mapping[str, Any]) -> None:
     require(type(config.get("entity", 0)) is int, "entity", config.get("entity"), "a whole number")
     joining = config.get("joining", MIN_WORD_SCORE)
     require_number("joining", joining, at_least=0, at_most=1)
-    for name in ("not_names", "dates"):
-        words = config.get(name) or []
+    lists = [("not_names", config), ("dates", config)]
+    lists += [("dates", other) for other in config.get("others", [])]
+    for name, own in lists:
+        words = own.get(name) or []
         valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
         require(valid, name, type(words).__name__, "a list of words")
     require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
@@ -54,6 +56,17 @@ def date_words(config: Mapping[str, Any]) -> frozenset[str] | None:
     return None if config.get("dates") is None else frozenset(config["dates"])
 
 
+def shared_gates(config: Mapping[str, Any]) -> dict[str, SharedGates]:
+    """Return the gates of repeated words; empty if the model was not adapted to texts."""
+    gates = {}
+    for word, values in config.get("shared_gates", {}).items():
+        share, log_odds = map(float, values)
+        require_number("shared_gates", share, at_least=0, at_most=1)
+        require_number("shared_gates", log_odds, above=-math.inf, below=math.inf)
+        gates[word] = SharedGates(share, log_odds)
+    return gates
+
+
 def min_word_score(config: Mapping[str, Any]) -> float:
     """Return the smallest score of a word that joins a span."""
     return float(config.get("joining", MIN_WORD_SCORE))
@@ -64,10 +77,7 @@ def signal_weights(config: Mapping[str, Any]) -> SignalWeights:
 
     config: of the model, for the selector that finds entities, or one of its "others"
     """
-    trust = {name: float(value) for name, value in config["trust"].items()}
-    for name, value in trust.items():
-        require_number(name, value, above=-math.inf, below=math.inf)
-    return SignalWeights(**trust)
+    return SignalWeights(**finite_numbers(config["trust"]))
 
 
 def span_model(config: Mapping[str, Any]) -> SpanModel | None:
@@ -80,10 +90,15 @@ def span_model(config: Mapping[str, Any]) -> SpanModel | None:
 
 def gate_options(config: Mapping[str, Any]) -> dict[str, float]:
     """Return the arguments of the gate's form; before version 0.3 all had their defaults."""
-    options = {name: float(value) for name, value in config.get("gate", {}).items()}
-    for name, value in options.items():
+    return finite_numbers(config.get("gate", {}))
+
+
+def finite_numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the values as numbers; raise InputError for NaN and infinity."""
+    numbers = {name: float(value) for name, value in values.items()}
+    for name, value in numbers.items():
         require_number(name, value, above=-math.inf, below=math.inf)
-    return options
+    return numbers
 
 
 def weights_of_selector(weights: Mapping[str, T], number: int) -> dict[str, T]:
@@ -103,12 +118,14 @@ def signal_extractor(
     ordinary: frozenset[str] | None,
     not_names: frozenset[str],
     dates: frozenset[str] | None,
+    shared_gates: Mapping[str, SharedGates] | None = None,
 ) -> SignalExtractor:
-    """Return what extracts the signals of words besides their gates."""
+    """Return the extractor of a model with these weights, and with or without a span model."""
     return SignalExtractor(
         ordinary=ordinary,
         not_names=not_names,
         dates=dates,
         strict_headlines=spans is not None,
         caseless=weights.caseless != 0,
+        shared_gates=shared_gates,
     )

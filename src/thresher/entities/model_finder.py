@@ -6,7 +6,6 @@ from itertools import chain
 
 import numpy as np
 
-from thresher.deprecation import warn_renamed
 from thresher.encoders import Encoder
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.protocol import LowPrecision
@@ -14,8 +13,8 @@ from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText, TextFinder
-from thresher.entities.finding.word_decoding import Links, WordDecoder
-from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
+from thresher.entities.finding.word_decoding import Links
+from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
 from thresher.entities.model import FinderModel
 from thresher.entities.readable_scripts import unreadable_text
@@ -24,6 +23,7 @@ from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
 from thresher.gates.word_vectors import UnitIndex
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.text.indexed_sentences import IndexedSentences
 
 SENTENCES_PER_GROUP = 2048  # encoded at a time where the text is a whole corpus
 
@@ -38,14 +38,12 @@ class ModelFinder(TextFinder):
         self.encoder = encoder
         self.model = model
         self.word_scorer = WordScorer(encoder, model)
-        classifier = model.kinds.classifier if model.kinds else None
-        self._assigner = KindAssigner(classifier) if classifier else None
-        decoder = WordDecoder(
-            model.signal_weights, model.not_names, model.span_model, model.min_word_score
-        )
+        self._assigner = model.kinds.assigner if model.kinds else None
         kind_gates = model.kinds.gates if model.kinds else None
         finding = kind_gates.finding if kind_gates else None
-        self._sentences = SentenceScorer(model.signal_extractor, decoder, self._assigner, finding)
+        self._sentences = SentenceScorer(
+            model.signal_extractor, model.word_decoder, self._assigner, finding
+        )
 
     @property
     def threshold(self) -> float:
@@ -113,7 +111,7 @@ class ModelFinder(TextFinder):
     ) -> list[list[Candidate]]:
         """Return spans of one text with their kinds; the spans may come from any source.
 
-        spans: of each sentence, in words
+        spans: those of each sentence, in words
         """
         if self._assigner is None:
             raise InputError("this finder has no kinds; give it some with `with_kinds`")
@@ -134,9 +132,5 @@ class ModelFinder(TextFinder):
         return [each.found(self.threshold) for each in self.score_encoded(sentences, encoded)]
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        return self._sentences.score(texts, self.encode(list(chain.from_iterable(texts))))
-
-    def readings(self, sentences: SplitText, gates: Sequence[Scores]) -> list[ScoredSentence]:
-        """Return `score_gates(sentences, np.concatenate(gates))`; deprecated."""
-        warn_renamed("readings", "score_gates, which takes one array")
-        return self.score_gates(sentences, np.concatenate([np.zeros(0, np.float32), *gates]))
+        sentences = IndexedSentences.from_sentences(chain.from_iterable(texts))
+        return self._sentences.score(texts, self.encode(sentences), sentences)

@@ -17,12 +17,14 @@ class CalibratedSelector:
     """A selector, the weights of the word signals besides its gates, and a threshold.
 
     span_model: the probabilities of spans; None to decode runs of words
+    dates: words of dates, if this selector finds dates and the first one of its model does not
     """
 
     selector: Selector
     signal_weights: SignalWeights
     threshold: float
     span_model: SpanModel | None = None
+    dates: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from thresher.entities.finding.entity_rate import gates_at_text_rates
+from thresher.entities.finding.repeated_mentions import with_repeated_mentions
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner, finding_scores
-from thresher.gates.batching import sentence_starts
+from thresher.text.indexed_sentences import IndexedSentences
 
 
 @dataclass(frozen=True)
@@ -27,25 +29,35 @@ class SentenceScorer:
     assigner: KindAssigner | None = None
     finding: tuple[bool, ...] | None = None
 
-    def score(self, texts: Sequence[SplitText], encoded: EncodedWords) -> list[ScoredSentence]:
-        """Return the scored sentences of all texts, one text after the other."""
+    def score(
+        self,
+        texts: Sequence[SplitText],
+        encoded: EncodedWords,
+        indexed: IndexedSentences | None = None,
+    ) -> list[ScoredSentence]:
+        """Return the scored sentences of all texts, one text after the other.
+
+        indexed: the sentences of all texts, if they are indexed already
+        """
         sentences = list(chain.from_iterable(texts))
         if not sentences:
             return []
-        signals = self.signals.extract_texts(texts)
-        kind_scores, gate_scores = encoded.kind_scores, encoded.gate_scores
+        indexed = indexed or IndexedSentences.from_sentences(sentences)
+        signals = self.signals.extract_texts(texts, indexed)
+        words_per_text = [sum(map(len, text)) for text in texts]
+        gate_scores = gates_at_text_rates(
+            encoded.gate_scores, self.decoder.weights, signals, words_per_text
+        )
+        kind_scores = encoded.kind_scores
         least = None if kind_scores is None else finding_scores(kind_scores, self.finding)
         scores = self.decoder.word_scores(gate_scores, signals, least)
-        bounds = pairwise(sentence_starts(sentences).tolist())
-        decoded = self.decoder.candidates(sentences, gate_scores, signals, encoded.links, least)
-        scored = [
-            ScoredSentence(words, scores[start:end], candidates)
-            for words, (start, end), candidates in zip(sentences, bounds, decoded, strict=True)
-        ]
-        if self.assigner is None:
-            return scored
-        with_kinds = self.assigner.assign(texts, [each.candidates for each in scored], encoded)
+        found = list(self.decoder.candidates(indexed, gate_scores, signals, encoded.links, least))
+        if self.decoder.span_model is not None:
+            found = with_repeated_mentions(sentences, found, list(map(len, texts)))
+        if self.assigner is not None:
+            found = self.assigner.assign(texts, found, encoded)
+        bounds = pairwise(indexed.starts.tolist())
         return [
-            ScoredSentence(each.words, each.scores, own)
-            for each, own in zip(scored, with_kinds, strict=True)
+            ScoredSentence(words, scores[start:end], candidates)
+            for words, (start, end), candidates in zip(sentences, bounds, found, strict=True)
         ]

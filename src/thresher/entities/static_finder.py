@@ -8,8 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-
 from thresher.array_files import (
     Arrays,
     load_arrays,
@@ -23,16 +21,15 @@ from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.text_finder import SplitText, TextFinder
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds import kind_model
-from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
+from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.readable_scripts import readable_scripts, unreadable_text
 from thresher.entities.sentence_scorer import SentenceScorer
-from thresher.gates.batching import batches_in_order
 from thresher.gates.static_gates import StaticGates
 from thresher.model_folder import config_errors_as_input_errors
+from thresher.text.indexed_sentences import IndexedSentences
 from thresher.validation import require_number
 
-_WORDS_PER_BATCH = 8192
 _PLAIN_FEATURES = {"unit": "word", "attention": None}
 
 
@@ -96,13 +93,12 @@ class StaticFinder(TextFinder):
 
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return vectors and gate scores of words; those of a sentence depend on no other one."""
-        batches = batches_in_order(sentences, words_per_batch=_WORDS_PER_BATCH)
-        parts = [self._gates.word_vectors(sentences[each[0] : each[-1] + 1]) for each in batches]
-        vectors = np.concatenate([np.zeros((0, self._gates.width), np.float32), *parts])
+        vectors = self._gates.word_vectors(sentences)
         return EncodedWords(self._gates.prob_open(vectors), vectors)
 
     def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        return self._sentences.score(texts, self.encode(list(chain.from_iterable(texts))))
+        sentences = IndexedSentences.from_sentences(chain.from_iterable(texts))
+        return self._sentences.score(texts, self.encode(sentences), sentences)
 
 
 def _needs_torch(config: Mapping[str, Any], files: Mapping[str, bytes]) -> bool:
@@ -147,8 +143,8 @@ def _read_scorer(config: Mapping[str, Any], files: Mapping[str, bytes]) -> Sente
         ordinary=model_config.ordinary_words(config, files[model_config.WORDS]),
         not_names=not_names,
         dates=model_config.date_words(config),
+        shared_gates=model_config.shared_gates(config),
     )
     decoder = WordDecoder(weights, not_names, spans, model_config.min_word_score(config))
     kinds = KindModel.from_files(files) if kind_model.WEIGHTS in files else None
-    classifier = kinds.classifier if kinds else None
-    return SentenceScorer(extractor, decoder, KindAssigner(classifier) if classifier else None)
+    return SentenceScorer(extractor, decoder, kinds.assigner if kinds else None)

@@ -54,11 +54,9 @@ class WordScorer:
 
     def gates_and_links(self, sentences: SplitText) -> tuple[Scores, Scores | None]:
         """Return `gate_scores(sentences)` and the log-odds of the link gate, if there is one."""
-        groups = self._batches(sentences)
         if self._static_gates is not None:
-            parts = [self._static_gates.gate_scores(group) for group in groups]
-            return np.concatenate([np.zeros(0, np.float32), *parts]), None
-        opened, links = [], list[Tensor]()
+            return self._static_gates.gate_scores(sentences), None
+        groups, opened, links = self._batches(sentences), [], list[Tensor]()
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         with torch.inference_mode():
             for group in groups:
@@ -84,7 +82,8 @@ class WordScorer:
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return `gate_scores(sentences)`, and what kinds are predicted from."""
         if self._static_gates is not None and self._kind_gates is None:
-            return self._encode_static(self._static_gates, sentences)
+            of_words = self._static_gates.word_vectors(sentences)
+            return EncodedWords(self._static_gates.prob_open(of_words), of_words)
         groups, opened, vectors, kinds = self._batches(sentences), [], [], []
         links: list[Tensor] = []
         with torch.inference_mode():
@@ -100,11 +99,6 @@ class WordScorer:
             return EncodedWords(gate_scores, of_words, links=self._joined_links(links))
         kind_scores = self._mean_per_word(groups, kinds, len(self._kind_gates.selectors))
         return EncodedWords(gate_scores, of_words, kind_scores, self._joined_links(links))
-
-    def _encode_static(self, gates: StaticGates, sentences: SplitText) -> EncodedWords:
-        parts = [gates.word_vectors(group) for group in self._batches(sentences)]
-        vectors = np.concatenate([np.zeros((0, self.encoder.width), np.float32), *parts])
-        return EncodedWords(gates.prob_open(vectors), vectors)
 
     def _mean_per_word(
         self, groups: Sequence[SplitText], values: Sequence[Tensor], width: int
@@ -143,8 +137,9 @@ def _int8_gates(encoder: Encoder, model: FinderModel) -> Int8Gates | None:
 
 def _static_gates(encoder: Encoder, model: FinderModel) -> StaticGates | None:
     """Return the gates computed with numpy, if the encoder has no transformer and is on a CPU."""
-    on_cpu = encoder.device.type == "cpu"
-    if not isinstance(encoder, StaticEncoder) or not on_cpu or model.features != Features():
+    if not isinstance(encoder, StaticEncoder) or model.features != Features():
+        return None
+    if encoder.exact or encoder.device.type != "cpu":
         return None
     weights, selector = (
         {name: value.detach().numpy() for name, value in module.state_dict().items()}

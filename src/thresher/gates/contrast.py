@@ -21,7 +21,7 @@ from thresher.encoders.protocol import (
     weighted_sentence_vectors,
 )
 from thresher.gates.choices import GatePosition
-from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
+from thresher.training_processes import SINGLE_PROCESS, Processes
 from thresher.validation import require_choice
 
 VectorFilter = Callable[[Tensor], Tensor]
@@ -53,7 +53,7 @@ def contrast(
     temperature: float,
     gates_at: str = GatePosition.INPUT,
     vector_filter: VectorFilter | None = None,
-    processes: ProcessGroup = SINGLE_PROCESS,
+    processes: Processes = SINGLE_PROCESS,
 ) -> tuple[Tensor, Tensor]:
     """Compute L_rationale and L_complement of a batch.
 
@@ -65,7 +65,8 @@ def contrast(
     processes: those that divide the encoding; each gets the losses of the whole batch
     """
     require_choice("gates_at", gates_at, GatePosition)
-    own = batch.sentence_range(*processes.own_range(batch.sentences))
+    share = processes.share(batch.sentences)
+    own = batch.sentence_range(share.start, share.stop)
     at_pool = gates_at == GatePosition.POOL
     with torch.no_grad():
         hidden = encode_checkpointed(encoder, own)
@@ -90,7 +91,7 @@ def contrast(
 
 
 def _compared_vectors(
-    own: Tensor, vector_filter: VectorFilter | None, processes: ProcessGroup
+    own: Tensor, vector_filter: VectorFilter | None, processes: Processes
 ) -> Tensor:
     """Return the filtered vectors of the sentences of all processes: (sentences, …)."""
     vectors = processes.sum(own)

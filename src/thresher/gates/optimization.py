@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
 from thresher.errors import TrainingError
-from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 
 def adamw(modules: Iterable[nn.Module], *, learning_rate: float, weight_decay: float) -> AdamW:
@@ -32,7 +32,7 @@ def take_step(
     *,
     when: str,
     max_gradient_norm: float | None = None,
-    processes: ProcessGroup = SINGLE_PROCESS,
+    processes: Processes = SINGLE_PROCESS,
 ) -> None:
     """Update the parameters of an optimizer by the gradient of a loss.
 

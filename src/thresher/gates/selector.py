@@ -60,7 +60,15 @@ class Selector(nn.Module):
 
     def from_inner(self, inner: Tensor) -> KumaraswamyGate:
         """Return the gates, given the outputs of the first layer: (words, hidden)."""
+        return self.from_outer(self.outer_of(inner))
+
+    def outer_of(self, inner: Tensor) -> Tensor:
+        """Return the outputs of the second layer, given those of the first: (words, 2)."""
         outer: Tensor = self.outer(functional.gelu(inner))
+        return outer
+
+    def from_outer(self, outer: Tensor) -> KumaraswamyGate:
+        """Return the gates, given the outputs of the second layer: (words, 2)."""
         a, b = (functional.softplus(outer) + self.low).clamp(max=self.high).unbind(-1)
         return gate(self.form, a, b, **self.gate_options, validate_args=False)
 

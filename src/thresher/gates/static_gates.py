@@ -3,26 +3,35 @@
 This is `Selector(StaticEncoder(…))` for finding. Without torch, which takes a second to import, a
 text is processed before torch would be ready, and small operations have less overhead. Sentences
 are laid out one after the other with `reach` edge rows between them, so that the neighbours of all
-words are shifted slices of one array.
+words are shifted slices of one array. What the first layer multiplies depends on the word alone, so
+it is computed once for each different word of the text.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.gates.batching import batches_in_order
 from thresher.gates.choices import GateForm
+from thresher.gates.exact_product import ExactProduct, Floats
+from thresher.gates.mixing_layer import (
+    MixingLayer,
+    Weights,
+    float32,
+    gelu,
+    in_row_blocks,
+    layer_norm,
+    layer_norm_bound,
+    repeated_rows,
+    row_padding,
+)
+from thresher.gates.run_sums import run_sums
+from thresher.text.indexed_sentences import IndexedSentences
 
-Floats = NDArray[np.float32]
-Weights = Mapping[str, NDArray[Any]]  # with the names of the modules' parameters
-
-# Rows computed at a time, which fit into the cache of a CPU. All products have this many rows, so
-# that they are rounded alike, and the score of a word is the same in any batch.
-_ROWS_PER_BLOCK = 256
-_EPSILON = 1e-5  # of layer normalization, as in torch
+_WORDS_PER_BATCH = 8192
 
 
 @dataclass(frozen=True)
@@ -84,11 +93,16 @@ class StaticGates:
     ) -> None:
         self._subwords, self._gate = subwords, gate_range(form, gate_options or {})
         self._vectors = encoder["vectors"]
-        self._edge = _float32(encoder["edge"])
-        self._selector = {name: _float32(value) for name, value in selector.items()}
+        self._edge = float32(encoder["edge"])
+        self._selector = {
+            name: (float32 if value.ndim == 2 else repeated_rows)(value)
+            for name, value in selector.items()
+        }
+        bound = layer_norm_bound(selector["norm.weight"], selector["norm.bias"])
+        self._inner = ExactProduct.of(float32(selector["inner.weight"]).T, bound=bound)
         layers = sum(name.startswith("norms.") for name in encoder) // 2
-        self._layers = [_MixingLayer.of(encoder, number) for number in range(layers)]
-        self._reach = self._layers[0].reach if self._layers else 0
+        self._layers = [MixingLayer.of(encoder, number) for number in range(layers)]
+        self._reach = self._layers[0].reach
 
     @property
     def width(self) -> int:
@@ -101,104 +115,83 @@ class StaticGates:
 
     def word_vectors(self, sentences: Sequence[Sequence[str]]) -> Floats:
         """Return the encoder's vector of every word: (words, width)."""
-        words = [word for sentence in sentences for word in sentence]
-        lengths = np.fromiter(map(len, sentences), np.int64, count=len(sentences))
+        indexed = IndexedSentences.from_sentences(sentences)
+        means, empty = self._token_means(indexed.vocabulary)
+        table = _Table.of(means, self._edge, self._layers[0])
+        vectors = np.empty((len(indexed.word_ids), self.width), np.float32)
+        for batch in batches_in_order(indexed, words_per_batch=_WORDS_PER_BATCH):
+            starts = indexed.starts[batch[0] : batch[-1] + 2]
+            own = slice(starts[0], starts[-1])
+            vectors[own] = self._mixed(table, indexed.word_ids[own], np.diff(starts))
+        if empty.any():
+            vectors[empty[indexed.word_ids]] = 0.0
+        return vectors
+
+    def _mixed(
+        self, table: "_Table", word_ids: NDArray[np.int32], lengths: NDArray[np.int64]
+    ) -> Floats:
+        """Return the vectors of words after all layers: (words, width).
+
+        word_ids: (words,), rows of the table   lengths: (sentences,), in words
+        """
+        first, *others = self._layers
         word_row, edge_row = _row_numbers(lengths, self._reach)
-        vectors, empty = self._token_means(words)
         rows = len(word_row) + len(edge_row)
-        x = np.zeros((rows + _padding(rows - 2 * self._reach), vectors.shape[1]), np.float32)
-        x[word_row] = vectors
-        for layer in self._layers:
+        ids = np.full(rows + row_padding(rows - 2 * self._reach), table.edge)
+        ids[word_row] = word_ids
+        x = first.after_products(table.vectors[ids], table.products, ids)
+        for layer in others:
             x[edge_row] = self._edge
             x = layer(x)
-        vectors = x[word_row]
-        vectors[empty] = 0.0
-        return vectors
+        return x[word_row]
 
     def prob_open(self, vectors: Floats) -> Floats:
         """Return P(open) of words from their vectors: (words,)."""
-        words = len(vectors)
-        vectors = np.pad(vectors, ((0, _padding(words)), (0, 0)))
-        parts = [
-            self._prob_open(vectors[low : low + _ROWS_PER_BLOCK])
-            for low in range(0, len(vectors), _ROWS_PER_BLOCK)
-        ]
-        return np.concatenate([np.zeros(0, np.float32), *parts])[:words]
-
-    def _token_means(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return the mean token vector of each word, (words, width), and which have no tokens."""
-        ids, counts = self._subwords.ids(words)
-        empty = counts == 0
-        width = self._vectors.shape[1]
-        x = np.zeros((len(words), width), np.float32)
-        single = counts == 1
-        start = np.cumsum(counts) - counts
-        x[single] = self._vectors[ids[start[single]]]
-        several = np.flatnonzero(counts > 1)
-        if len(several):
-            token = np.repeat(start[several] - _starts(counts[several]), counts[several])
-            token += np.arange(len(token))
-            sums = np.add.reduceat(self._vectors[ids[token]], _starts(counts[several]), axis=0)
-            x[several] = sums / counts[several, None].astype(np.float32)
-        return x, empty
-
-    def _prob_open(self, x: Floats) -> Floats:
-        weights, gate = self._selector, self._gate
-        x = _layer_norm(x, weights["norm.weight"], weights["norm.bias"])
-        hidden = gelu(x @ weights["inner.weight"].T + weights["inner.bias"])
-        outer = hidden @ weights["outer.weight"].T + weights["outer.bias"]
+        gate, outer = self._gate, in_row_blocks(self._selector_output, vectors)
         a, b = np.minimum(np.logaddexp(0.0, outer.T.astype(np.float64)) + gate.low, gate.high)
         # P(u > o) = (1 − oᵃ)ᵇ
         probability: Floats = np.exp(b * np.log1p(-(gate.opening**a))).astype(np.float32)
         return probability
 
+    def _selector_output(self, x: Floats) -> Floats:
+        weights = self._selector
+        x = layer_norm(x, weights["norm.weight"], weights["norm.bias"])
+        hidden = self._inner.integers(x)
+        hidden *= self._inner.unit
+        hidden += weights["inner.bias"]
+        hidden = gelu(hidden)
+        outer: Floats = hidden @ weights["outer.weight"].T + weights["outer.bias"]
+        return outer
+
+    def _token_means(self, words: Sequence[str]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the mean token vector of each word, (words, width), and which have no tokens."""
+        ids, counts = self._subwords.ids(words)
+        x = np.zeros((len(words), self.width), np.float32)
+        known = np.flatnonzero(counts)
+        own = counts[known]
+        sums = run_sums(self._vectors, ids, np.cumsum(own) - own, own)
+        x[known] = sums / own[:, None].astype(np.float32)
+        return x, counts == 0
+
 
 @dataclass(frozen=True)
-class _MixingLayer:
-    """x → LayerNorm(x + GELU(Σₖ Wₖ x of the k-th neighbour + b)).
+class _Table:
+    """What the first layer reads of each different word, and of an edge in the last row.
 
-    weight: (width, (2 · reach + 1) · width), transposed for one product with all neighbours
+    vectors: (rows, width)   products: (rows, neighbours · width)
     """
 
-    weight: Floats
-    bias: Floats
-    norm_weight: Floats
-    norm_bias: Floats
+    vectors: Floats
+    products: Floats
 
     @classmethod
-    def of(cls, encoder: Weights, number: int) -> "_MixingLayer":
-        weight = _float32(encoder[f"mixing.{number}.weight"])
-        width = len(weight)
-        by_neighbour = weight.reshape(width, -1, width).transpose(2, 1, 0).reshape(width, -1)
-        return cls(
-            np.ascontiguousarray(by_neighbour),
-            _float32(encoder[f"mixing.{number}.bias"]),
-            _float32(encoder[f"norms.{number}.weight"]),
-            _float32(encoder[f"norms.{number}.bias"]),
-        )
+    def of(cls, means: Floats, edge: Floats, layer: MixingLayer) -> "_Table":
+        vectors = np.concatenate([means, edge[None]])
+        return cls(vectors, layer.products(vectors))
 
     @property
-    def reach(self) -> int:
-        return int(self.weight.shape[1] // len(self.weight) - 1) // 2
-
-    def __call__(self, x: Floats) -> Floats:
-        """Return the vectors after this layer; those of edge rows are undefined.
-
-        x: (rows, width), with edge rows around each sentence; rows − 2 · reach are whole blocks
-        """
-        out = np.empty_like(x)
-        reach, width = self.reach, x.shape[1]
-        out[len(x) - reach :] = 0.0  # padding after the last block; the first rows are an edge
-        for low in range(reach, len(x) - reach, _ROWS_PER_BLOCK):
-            high = low + _ROWS_PER_BLOCK
-            products = x[low - reach : high + reach] @ self.weight
-            mixed = products[: high - low, :width] + self.bias
-            for k in range(1, 2 * reach + 1):
-                mixed += products[k : k + high - low, k * width : (k + 1) * width]
-            mixed = gelu(mixed)
-            mixed += x[low:high]
-            out[low:high] = _layer_norm(mixed, self.norm_weight, self.norm_bias)
-        return out
+    def edge(self) -> int:
+        return len(self.vectors) - 1
 
 
 def _row_numbers(
@@ -210,51 +203,3 @@ def _row_numbers(
     is_edge = np.ones(len(words) + reach * (len(lengths) + 1), np.bool_)
     is_edge[words] = False
     return words, np.flatnonzero(is_edge)
-
-
-def _padding(rows: int) -> int:
-    """Return how many rows are missing in the last block."""
-    return -rows % _ROWS_PER_BLOCK
-
-
-def _starts(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.cumsum(counts) - counts
-
-
-def _layer_norm(x: Floats, weight: Floats, bias: Floats) -> Floats:
-    mean = x @ np.full(x.shape[1], 1 / x.shape[1], np.float32)  # faster than `mean`
-    centred = x - mean[:, None]
-    variance = np.einsum("ij,ij->i", centred, centred) / np.float32(x.shape[1])
-    centred *= (1 / np.sqrt(variance + np.float32(_EPSILON)))[:, None]
-    centred *= weight
-    centred += bias
-    return centred
-
-
-# erfc(x) ≈ t (a₁ + t (a₂ + …)) exp(−x²) with t = 1 / (1 + p x) for x ≥ 0, to 1.5 · 10⁻⁷
-# (Abramowitz and Stegun, 7.1.26).
-_P = 0.3275911
-_A = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
-
-
-def gelu(x: Floats) -> Floats:
-    """Return GELU(x) = max(x, 0) − ½ |x| erfc(|x| / √2), to 10⁻⁶."""
-    size = np.abs(x)
-    t = size * np.float32(_P / np.sqrt(2))
-    t += 1
-    np.reciprocal(t, out=t)
-    tail = t * np.float32(_A[-1])
-    for coefficient in _A[-2::-1]:
-        tail += np.float32(coefficient)
-        tail *= t
-    np.multiply(x, x, out=t)
-    t *= np.float32(-0.5)
-    tail *= np.exp(t, out=t)
-    size *= np.float32(0.5)
-    tail *= size
-    np.subtract(np.maximum(x, 0), tail, out=tail)
-    return tail
-
-
-def _float32(value: NDArray[Any]) -> Floats:
-    return np.ascontiguousarray(value, dtype=np.float32)

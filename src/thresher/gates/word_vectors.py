@@ -17,8 +17,8 @@ from thresher.encoders.protocol import Encoder
 from thresher.errors import os_errors_as_input_errors
 from thresher.gates.batching import batches_in_order, sentence_starts
 from thresher.gates.choices import GateUnit
-from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.features import Features
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 _WORDS_PER_BATCH = {"cpu": 4096, "cuda": 32_768}
 _SENTENCES_PER_COUNT = 1024  # tokenized at a time to count their subwords
@@ -114,7 +114,7 @@ def cache_vectors(
     features: Features | None = None,
     units: UnitIndex | None = None,
     progress: Callable[[int], None] = lambda sentences: None,
-    processes: ProcessGroup = SINGLE_PROCESS,
+    processes: Processes = SINGLE_PROCESS,
 ) -> NDArray[np.float16]:
     """Encode every unit once; return (units, width) in float16, mapped from the file at `path`.
 

@@ -40,7 +40,7 @@ class ThresherPipe:
 
     model: a folder written by `thresher fit`; None for the built-in English model
     selector, threshold: None for the model's own
-    label: of entities without a kind; the others are labelled with their kind
+    label: the label of entities without a kind; the others are labelled with their kind
     spans_key: the key in `doc.spans` to write to; None for `doc.ents`
     overwrite: replace existing entities that overlap with the new ones
     """

@@ -15,31 +15,56 @@ if TYPE_CHECKING:
     from thresher.lm.tokens.tokenizer import Tokenizer
     from thresher.lm.training.settings import LanguageModelSettings
 
-_SHAPE = ("width", "layers", "heads", "context", "dropout", "positions", "mlp", "norm", "bias")
+_SHAPE = ("width", "layers", "heads", "context", "dropout", "positions", "norm", "bias")
 _SETTINGS = (
     *("margin", "match_rare_tokens", "steps", "batch", "accumulate", "learning_rate"),
-    *("weight_decay", "label_smoothing", "evaluate_every", "precision", "fused", "compile", "seed"),
+    *(
+        "warm_up",
+        "weight_decay",
+        "label_smoothing",
+        "evaluate_every",
+        "precision",
+        "fused",
+        "compile",
+        "seed",
+    ),
     "rare_token_budget",
 )
 _HEADER = "# Train such a model again: thresher lm train SOURCES -o FOLDER --config run.toml\n"
 
 
 def run_options(
-    architecture: "Architecture", tokenizer: "Tokenizer", settings: "LanguageModelSettings"
+    architecture: "Architecture",
+    tokenizer: "Tokenizer",
+    settings: "LanguageModelSettings",
+    init_from: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the options of `thresher lm train` that give such a model; None if not set."""
-    shape, saved = architecture.shape, settings.as_dict()
+    """Return the options of `thresher lm train` that give such a model; None if not set.
+
+    init_from: the model from which training began; it determines tokenizer, shape and output layer
+    """
+    options: dict[str, Any]
+    if init_from is None:
+        options = _component_options(architecture, tokenizer)
+    else:
+        options = {"init_from": str(init_from), "dropout": architecture.shape.dropout}
+    saved = settings.as_dict()
+    options |= {name: saved[name] for name in _SETTINGS}
+    options["no_embedding_decay"] = not settings.decay_embeddings
+    return options
+
+
+def _component_options(architecture: "Architecture", tokenizer: "Tokenizer") -> dict[str, Any]:
+    """Return the options for tokenizer, Transformer and output layer."""
+    shape = architecture.shape
     options: dict[str, Any] = {}
     if tokenizer.kind != PretrainedKind.PRETRAINED:
         options["tokens"] = tokenizer.kind.value
         if tokenizer.kind != TokenizerKind.CHARACTERS:
             options["vocabulary"] = tokenizer.vocabulary
     options["objective"] = (Objective.CAUSAL if shape.causal else Objective.MASKED).value
-    options |= {name: getattr(shape, name) for name in _SHAPE}
-    options |= {"output_layer": architecture.output, "untied": not architecture.tied}
-    options |= {name: saved[name] for name in _SETTINGS}
-    options["no_embedding_decay"] = not settings.decay_embeddings
-    return options
+    options |= {name: getattr(shape, name) for name in _SHAPE} | {"feed_forward": shape.mlp}
+    return options | {"output_layer": architecture.output, "untied": not architecture.tied}
 
 
 def to_toml(options: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from safetensors.torch import save
 from torch import Tensor
 
 from thresher.array_files import without_prefix
-from thresher.deprecation import warn_renamed
 from thresher.lm.model import Architecture, LanguageModel, saved_name
 from thresher.lm.reports.evaluation import Evaluation, TokenSums
 from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
@@ -75,16 +74,13 @@ class TrainedLanguageModel:
         """The prediction task of the model."""
         return task_for(self.model, self.settings)
 
-    @property
-    def tokens(self) -> Tokenizer:
-        """The old name of `tokenizer`."""
-        warn_renamed("TrainedLanguageModel.tokens", "tokenizer")
-        return self.tokenizer
-
-    def write(self, folder: Path, *, run_options_too: bool = False) -> None:
+    def write(
+        self, folder: Path, *, run_options_too: bool = False, init_from: Path | None = None
+    ) -> None:
         """Write the model to a folder, atomically.
 
         run_options_too: also write run.toml, the options of `thresher lm train` that gave the model
+        init_from: the model from which training began, for run.toml
         """
         sums = {each.name: getattr(self.test.tokens, each.name) for each in fields(TokenSums)}
         statistics = {"counts": self.counts} | {_SUMS + name: sums[name] for name in sums}
@@ -107,7 +103,7 @@ class TrainedLanguageModel:
             _LOG: log_to_csv(self.log).encode(),
         }
         if run_options_too:
-            options = run_options(self.architecture, self.tokenizer, self.settings)
+            options = run_options(self.architecture, self.tokenizer, self.settings, init_from)
             files[_RUN] = to_toml(options).encode()
         KIND.write(folder, config, files, card=self.card())
 

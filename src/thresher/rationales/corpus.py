@@ -11,6 +11,8 @@ from torch import Tensor
 from thresher.gates.batching import shuffled_batches
 from thresher.gates.corpus import EncodedCorpus
 
+_MAX_HELD_OUT = 500  # texts
+
 
 @dataclass(frozen=True)
 class LabelledCorpus(EncodedCorpus):
@@ -48,12 +50,10 @@ def split_by_text(values: Tensor, texts: Sequence[Sequence[str]]) -> list[Tensor
     return list(torch.split(values, [len(words) for words in texts]))
 
 
-def hold_out_texts(
-    texts: int, *, fraction: float, seed: int, max_held_out: int = 500
-) -> tuple[list[int], list[int]]:
+def hold_out_texts(texts: int, *, fraction: float, seed: int) -> tuple[list[int], list[int]]:
     """Return the indices of texts to train on, and of held-out texts: at least one of each."""
     order = np.random.default_rng(seed).permutation(texts).tolist()
-    held_out = min(max(1, round(fraction * texts)), max_held_out, texts - 1)
+    held_out = min(max(1, round(fraction * texts)), _MAX_HELD_OUT, texts - 1)
     return sorted(order[held_out:]), sorted(order[:held_out])
 
 
@@ -62,7 +62,7 @@ def endless_batches(
 ) -> Iterator[list[int]]:
     """Yield random batches of texts of similar length, epoch after epoch, without end.
 
-    lengths: of all texts
+    lengths: the number of words of each text
     """
     generator = np.random.default_rng([seed, 1])
     while True:

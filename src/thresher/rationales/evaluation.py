@@ -23,7 +23,7 @@ from thresher.text.sentences import Word
 class RationaleEvaluation:
     """The figures of a rationale finder.
 
-    faithfulness: by selection: "rationale", and the names of the reference selections
+    faithfulness: for each selection, "rationale" or the name of a reference selection
     gold_words: selected words against those of gold rationales, over the texts that have one;
         None if no text has one
     """

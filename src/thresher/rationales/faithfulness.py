@@ -20,11 +20,12 @@ class Faithfulness:
 
     selected: the fraction of all words that are in a rationale
     empty: the fraction of texts whose rationale has no words
-    accuracy, accuracy_from_rationale, accuracy_without: with whole texts, with their rationales
-        alone, and without them
+    accuracy: the accuracy on whole texts
+    accuracy_from_rationale, accuracy_without: that on rationales alone, and without rationales
     kept: the fraction of texts for which the rationale alone gives the same answer as the whole
-    sufficiency: by how much the probability of the answer drops with the rationale alone, on
-        average (lower is better)   comprehensiveness: by how much without it (higher is better)
+    sufficiency: the mean drop in the probability of the answer if only the rationale is kept;
+        lower is better
+    comprehensiveness: the mean drop if the rationale is removed; higher is better
     """
 
     texts: int

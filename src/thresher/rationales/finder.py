@@ -42,7 +42,7 @@ class Explanation:
     against it.
 
     probability: of the label, given the whole text (mode "frozen") or the rationale ("joint")
-    from_rationale: of the same label, given the words of the spans alone
+    from_rationale: the probability of the same label, given the words of the spans alone
     contributions: what each span adds to the logarithm of the probability, by integrated gradients
     """
 

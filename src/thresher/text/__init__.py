@@ -54,5 +54,4 @@ __getattr__, __dir__ = lazy_exports(
         "thresher.text.sentences": ["Sentence", "Word", "segment"],
         "thresher.text.tagged_text": ["TaggedText"],
     },
-    renamed={"read_labelled": "read_annotated"},
 )

@@ -63,9 +63,11 @@ class Document:
 
 
 def with_fields(own: JsonObject, fields: JsonObject, *reserved: str) -> JsonObject:
-    """Return a record with further fields; none is lost and none replaces one of ours.
+    """Return a record with further fields; no value is lost or replaced.
 
-    A field that has the name of one of ours, or a reserved one, gets the prefix `input_`.
+    A field whose name is in `own` or reserved gets the prefix `input_`.
+
+    own: the record   reserved: names that the output format uses itself
     """
     taken = {*own, *reserved}
     kept = fields.keys() - taken

@@ -8,7 +8,7 @@ million sentences of twenty words take 80 MB on disk, and only the vocabulary is
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from thresher.errors import os_errors_as_input_errors
 
-_SENTENCES_PER_READ = 1024  # sentences turned into lists of words at a time
+_SENTENCES_PER_READ = 1024  # sentences turned into arrays or lists of words at a time
 _SENTENCES_PER_COUNT = 1 << 16  # sentences sorted at a time
 
 
@@ -27,6 +27,26 @@ class WordIds(dict[str, int]):
     def __missing__(self, word: str) -> int:
         word_id = self[word] = len(self)
         return word_id
+
+
+_CACHE_SIZE = 1 << 16  # words; few words of running text are new
+
+
+class WordCache(dict[str, int]):
+    """`function(word)` of each word, computed when it is first looked up.
+
+    It is emptied when it would become larger than 65,536 words.
+    """
+
+    def __init__(self, function: Callable[[str], int]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _CACHE_SIZE:
+            self.clear()
+        value = self[word] = self._function(word)
+        return value
 
 
 class IndexedSentences(Sequence[Sequence[str]]):
@@ -50,12 +70,16 @@ class IndexedSentences(Sequence[Sequence[str]]):
         """Index sentences in memory; indexed sentences are returned unchanged."""
         if isinstance(sentences, IndexedSentences):
             return sentences
-        ids = WordIds()
-        word_ids, starts = array("i"), array("q", [0])
-        for words in sentences:
-            word_ids.extend(map(ids.__getitem__, words))
-            starts.append(len(word_ids))
-        return IndexedSentences(np.array(word_ids, np.int32), np.array(starts, np.int64), list(ids))
+        ids, lengths = WordIds(), array("q", [0])
+        word_ids = [np.zeros(0, np.int32)]
+        remaining = iter(sentences)
+        while group := list(islice(remaining, _SENTENCES_PER_READ)):
+            own_lengths = list(map(len, group))
+            words = map(ids.__getitem__, chain.from_iterable(group))
+            word_ids.append(np.fromiter(words, np.int32, count=sum(own_lengths)))
+            lengths.extend(own_lengths)
+        starts = np.cumsum(lengths, dtype=np.int64)
+        return IndexedSentences(np.concatenate(word_ids), starts, list(ids))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -95,8 +119,11 @@ class IndexedSentences(Sequence[Sequence[str]]):
 
         The function is called once for each word of the vocabulary.
         """
-        values = np.fromiter(map(function, self.vocabulary), dtype, count=len(self.vocabulary))
-        return values[self.word_ids]
+        return self.map_vocabulary(function, dtype)[self.word_ids]
+
+    def map_vocabulary(self, function: Callable[[str], Any], dtype: DTypeLike) -> NDArray[Any]:
+        """Return [function(word) for word in self.vocabulary]: (vocabulary,)."""
+        return np.fromiter(map(function, self.vocabulary), dtype, count=len(self.vocabulary))
 
     def replace_words(self, function: Callable[[str], str]) -> "IndexedSentences":
         """Return [[function(word) for word in words] for words in self], indexed."""

@@ -1,6 +1,6 @@
 """Read Parquet files with pyarrow, which is an optional dependency."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -38,9 +38,7 @@ def check_column(file: Any, column: str, *, name: str) -> None:
         raise InputError(f"{name} has no column {column!r}; it has {', '.join(columns)}")
 
 
-def parquet_batches(
-    file: Any, start: int = 0, end: int | None = None, *, columns: Sequence[str] | None = None
-) -> Iterator[Any]:
+def parquet_batches(file: Any, start: int = 0, end: int | None = None) -> Iterator[Any]:
     """Yield rows `start` to `end` (exclusive; None: to the last) as pyarrow RecordBatches.
 
     Row groups outside of this range are not read.
@@ -56,7 +54,7 @@ def parquet_batches(
             groups.append(group)
         row += rows
     row = first_row
-    for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=groups, columns=columns):
+    for batch in file.iter_batches(batch_size=_BATCH_ROWS, row_groups=groups):
         low, high = max(start - row, 0), min(end - row, batch.num_rows)
         row += batch.num_rows
         if low < high:

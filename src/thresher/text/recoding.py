@@ -30,7 +30,7 @@ def require_encoding(encoding: str) -> str:
 def as_utf8(stream: IO[bytes], encoding: str, *, name: str) -> io.BufferedReader:
     """Return a stream of the same text in UTF-8.
 
-    name: of the source, for messages
+    name: the name of the source, for messages
     """
     return io.BufferedReader(_Recoded(stream, encoding, name), _READ_BYTES)
 

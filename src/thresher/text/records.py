@@ -49,7 +49,7 @@ def read_records(
 ) -> Iterator[Record]:
     """Read the records of a stream in one of the formats `RecordFormat`.
 
-    name: of the stream, for messages
+    name: the name of the stream, for messages
     field: in the format `lines`, the field that gets the line
     """
     chosen = RecordFormat(record_format)
@@ -173,7 +173,8 @@ def table_records(
         elif any(_is_undecodable(cell) for cell in row):
             on_problem(f"{location}: not UTF-8")
         elif len(row) != len(columns):
-            on_problem(f"{location}: {len(row)} cells, but the header has {len(columns)}")
+            cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
+            on_problem(f"{location}: {cells}, but the header has {len(columns)}")
         else:
             yield Record(dict(zip(columns, row, strict=True)), number, location)
 
@@ -215,11 +216,23 @@ def _is_undecodable(cell: str) -> bool:
     return any("\udc80" <= character <= "\udcff" for character in cell)
 
 
+def is_missing(value: object) -> bool:
+    """Return True for the missing values of Python, JSON, NumPy, pandas and polars."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
 def text_field(values: JsonObject, field: str) -> str:
-    """Return the text in a field of a record; raise InputError if there is none."""
+    """Return the text in a field of a record, "" if its value is missing (null or NaN).
+
+    A record without the field, and a value that is not a string, raise InputError.
+    """
     if field not in values:
         raise InputError(missing_field(values, field))
-    if not isinstance(text := values[field], str):
+    if is_missing(text := values[field]):
+        return ""
+    if not isinstance(text, str):
         raise InputError(f"field {field!r} is not a string")
     return text
 

@@ -120,7 +120,7 @@ def _matching_files(source: str, on_skipped: WarningHandler | None) -> list[str]
     if path.exists():
         return [source]
     if not any(wildcard in source for wildcard in "*?["):
-        hint = did_you_mean(path.name, (file.name for file in path.parent.glob("*")))
+        hint = did_you_mean(path.name, (file.name for file in path.parent.glob("[!.]*")))
         raise InputError(f"no such file: {source}{hint}")
     matches = Path(path.anchor).glob(str(path.relative_to(path.anchor)))
     if not (names := sorted(str(file) for file in matches if file.is_file())):
@@ -194,7 +194,7 @@ def _suffix(path: Path) -> str:
 def open_source(name: str | Path, *, encoding: str | None = None) -> Iterator[Any]:
     """Open a file, or standard input for "-", as an `io.BufferedReader`; decompress gzip.
 
-    encoding: of a text, which is then read as UTF-8
+    encoding: the character encoding of a text, which is converted to UTF-8
     """
     with os_errors_as_input_errors(f"cannot read {name}"):
         try:

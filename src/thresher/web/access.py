@@ -107,4 +107,4 @@ class RequiredToken:
 def check_token(token: str | None) -> None:
     """Raise InputError if a token cannot be sent in a header."""
     if token is not None and not re.fullmatch(r"[!-~]+", token):
-        raise InputError("`token` must consist of ASCII letters, digits and signs, no spaces")
+        raise InputError("`token` must consist of ASCII letters, digits and signs, without spaces")

@@ -9,7 +9,6 @@ from pydantic_core import to_json
 from starlette.middleware import Middleware
 
 from thresher import __version__
-from thresher.deprecation import renamed_arguments
 from thresher.encoders.instruction_set import instruction_set
 from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredText
@@ -47,7 +46,6 @@ _COUNTED_PATHS = frozenset(
 )
 
 
-@renamed_arguments(most_bytes="max_bytes", most_waiting="max_waiting")
 def create_app(
     models: ServedModels,
     *,
@@ -94,6 +92,7 @@ class _ScoredRequest(NamedTuple):
     """The scored texts of a request, and the model, selector and filter that apply to them.
 
     kinds: those that the finder knows   only: the kinds to return; None for all
+    unreadable: returns why the model cannot read a text, or None
     """
 
     model: str
@@ -102,6 +101,7 @@ class _ScoredRequest(NamedTuple):
     kinds: tuple[str, ...]
     only: frozenset[str | None] | None
     texts: list[ScoredText]
+    unreadable: Callable[[str], str | None]
 
 
 def _add_find_routes(
@@ -125,7 +125,9 @@ def _add_find_routes(
         metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
         selector = body.selector or model.selector
-        return _ScoredRequest(model.name, selector, threshold, finder.kinds, only, scored)
+        return _ScoredRequest(
+            model.name, selector, threshold, finder.kinds, only, scored, finder.unreadable
+        )
 
     builder = ResponseBuilder()
 
@@ -170,6 +172,7 @@ def _find_response(scored: _ScoredRequest, offset_unit: str, with_words: bool) -
             only=scored.only,
             offset_unit=offset_unit,
             with_words=with_words,
+            unreadable=scored.unreadable(text.text),
         )
         for text in scored.texts
     ]

@@ -15,7 +15,7 @@ _LOGGER = logging.getLogger("thresher")
 class AsyncClient:
     """Finds entities with a server that runs elsewhere.
 
-    address: of the server   token: its access token, if it needs one
+    address: the address of the server   token: its access token, if it needs one
     timeout: seconds to wait for an answer
 
     >>> async with AsyncClient("http://127.0.0.1:8000") as client:
@@ -64,10 +64,16 @@ class AsyncClient:
     async def find_all(
         self, texts: Sequence[str], *, model: str | None = None, threshold: float | None = None
     ) -> list[FoundSpans]:
-        """Return the entities of each text; a server accepts up to 1000 texts at a time."""
+        """Return the entities of each text; a server accepts up to 1000 texts at a time.
+
+        Texts that the model cannot read are reported to the logger `thresher`.
+        """
         options = {"model": model, "threshold": threshold}
         request = {"texts": list(texts)} | {k: v for k, v in options.items() if v is not None}
         answer = await self._request("POST", "/find", json=request)
+        for number, result in enumerate(answer["results"]):
+            if note := result.get("note"):
+                _LOGGER.warning("text %d: %s", number, note)
         return [
             FoundSpans(text, [_span(each) for each in result["spans"]])
             for text, result in zip(texts, answer["results"], strict=True)

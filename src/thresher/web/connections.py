@@ -30,11 +30,11 @@ class ConnectionLimits:
     """The number of connections, and the seconds that the parts of a request may take.
 
     max_connections: if more are open, the oldest that waits for its client is closed
-    header_seconds: from the start of a connection, or the first byte of a later request, to the
-        end of the headers
-    body_seconds: from the end of the headers to the end of the body
-    response_seconds: from the end of the processing until the client has received the response; a
-        response of more than 50 kB may take a second longer for each 50 kB
+    header_seconds: the time from the start of a connection, or the first byte of a later request,
+        to the end of the headers
+    body_seconds: the time from the end of the headers to the end of the body
+    response_seconds: the time from the end of the processing until the client has received the
+        response; a response of more than 50 kB may take a second longer for each 50 kB
     """
 
     max_connections: int = MAX_CONNECTIONS

@@ -20,9 +20,8 @@ class KindFinders:
     queue: kinds are learned in its thread
     """
 
-    def __init__(self, queue: "ScoringQueue", *, max_kept: int = MAX_KEPT) -> None:
+    def __init__(self, queue: "ScoringQueue") -> None:
         self._queue = queue
-        self._max_kept = max_kept
         self._kept: OrderedDict[_Key, EntityFinder] = OrderedDict()
         self._lock = asyncio.Lock()
 
@@ -38,6 +37,6 @@ class KindFinders:
                 examples = dict(kinds) or None  # no kinds at all: an untyped finder
                 self._kept[key] = await self._queue.run(lambda: finder.with_kinds(examples))
             self._kept.move_to_end(key)
-            if len(self._kept) > self._max_kept:
+            if len(self._kept) > MAX_KEPT:
                 self._kept.popitem(last=False)
             return self._kept[key]

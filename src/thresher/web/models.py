@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from thresher.deprecation import warn_renamed
 from thresher.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -62,10 +61,3 @@ class ServedModels:
                 return model
         hint = did_you_mean(name, self.names)
         raise InputError(f"unknown model {name[:80]!r}; choose from {', '.join(self.names)}{hint}")
-
-
-def __getattr__(name: str) -> Any:
-    if name == "Shelf":
-        warn_renamed(f"{__name__}.Shelf", "ServedModels")
-        return ServedModels
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from thresher.entities.built_in import MULTILINGUAL
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.jsonl import SCORE_DIGITS, span_object
 from thresher.text.records import JsonObject
@@ -22,11 +23,13 @@ def text_result(
     only: Collection[str | None] | None = None,
     offset_unit: str,
     with_words: bool,
+    unreadable: str | None = None,
 ) -> JsonObject:
     """Return the entities of a text, and the scores of its words if `with_words`.
 
     only: the kinds of entities to return; None for all
     offset_unit: "characters" or "utf-16"
+    unreadable: why the model cannot read the text, from `EntityFinder.unreadable`
     """
     text = scored.text
     offsets = utf16_offsets(text) if offset_unit == "utf-16" else range(len(text) + 1)
@@ -38,6 +41,8 @@ def text_result(
     }
     if with_words:
         result["sentences"] = _sentences(scored, offsets)
+    if unreadable is not None:
+        result["note"] = unreadable.replace(f"`model={MULTILINGUAL}`", f"the model {MULTILINGUAL}")
     return result
 
 

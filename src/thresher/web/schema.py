@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
 
 from thresher.web.exports import FormatName
 
@@ -83,6 +91,13 @@ class _FindRequest(_Request):
     offsets: Offsets = "characters"
     words: Annotated[bool, Field(description="Whether to return the score of every word.")] = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_text_and_texts(cls, body: Any) -> Any:
+        if isinstance(body, dict) and "text" in body and "texts" in body:
+            raise ValueError("it has both text and texts; give one of them")
+        return body
+
 
 class OneText(_FindRequest):
     """A request to find the entities of one text."""
@@ -154,10 +169,14 @@ class SentenceResult(BaseModel):
 
 
 class TextResult(BaseModel):
-    """The entities of a text in order, and its sentences if word scores were requested."""
+    """The entities of a text in order, and its sentences if word scores were requested.
+
+    note: is only present if the model cannot read the script of the text, and says so
+    """
 
     spans: list[Entity]
     sentences: list[SentenceResult] | None = None
+    note: str | None = None
 
 
 class FindResponse(BaseModel):
@@ -198,8 +217,8 @@ class HealthResponse(BaseModel):
     """The server is running.
 
     precision: what the default model computes in: int8, float16 or float32
-    instruction_set: of the CPU, for example AVX2 or AVX-512 VNNI
-    device: of the default model: cpu or cuda
+    instruction_set: what the CPU supports, for example AVX2 or AVX-512 VNNI
+    device: where the default model runs, cpu or cuda
     """
 
     status: Literal["ok"] = "ok"

@@ -66,7 +66,9 @@ def _long_text_steps(
         encoded.append(finder.encode(piece))
         encoded_words += sum(map(len, piece))
         yield (before + len(text) * encoded_words / all_words) / total
-    return ScoredText(text, sentences, finder.score_encoded(words, EncodedWords.joined(encoded)))
+    scored = finder.score_encoded(words, EncodedWords.joined(encoded))
+    found = ScoredText(text, sentences, scored)
+    return found if finder.rules is None else finder.rules.apply(found)
 
 
 def _pieces(sentences: Sequence[SentenceWords]) -> Iterator[list[SentenceWords]]:

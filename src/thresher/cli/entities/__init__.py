@@ -1,1 +1,1 @@
-"""The commands find, fit, eval and distill."""
+"""The commands about entities: find, entities, fit, eval, distill, kinds and export."""

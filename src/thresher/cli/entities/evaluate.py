@@ -1,7 +1,7 @@
 """thresher eval: measure how well a model finds annotated entities."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.console import Group
 
@@ -11,11 +11,15 @@ from thresher.cli.entities.preparation import Adapt
 from thresher.cli.errors import print_note
 from thresher.cli.models import load_finder
 from thresher.cli.option_groups import argument, option, with_option_groups
-from thresher.cli.option_parsers import parse_kind_name
+from thresher.cli.option_parsers import KindName, parse_kind_name
 from thresher.cli.options import Encoding, JsonRunOptions
 from thresher.cli.output import metrics_table, plural, print_results
 from thresher.cli.progress import progress_bars
+from thresher.errors import InputError
 from thresher.text.choices import GoldFormat
+
+if TYPE_CHECKING:
+    from thresher.entities.evaluation import FinderEvaluation
 
 GoldFiles = Annotated[
     list[str],
@@ -68,6 +72,7 @@ def evaluate(
     """
     from thresher.entities.evaluation import GoldTexts, evaluate_finder  # noqa: PLC0415 (numpy)
 
+    names = _names_of_kinds(kind_map or ())
     texts = GoldTexts.read(gold, format=format_, encoding=encoding, on_skipped=print_note)
     choice = finder_options.choice(run.device, selector)
     finder = load_finder(choice, quiet=run.quiet)
@@ -75,7 +80,6 @@ def evaluate(
     threshold = finder.threshold if threshold is None else threshold
     adapt = choice.adapts_by_default() if adapt is None else adapt
     counts = texts.counts()
-    names = {each.kind: each.name for each in kind_map or ()}
     with progress_bars(quiet=run.quiet) as progress:
         evaluations = {
             name: evaluate_finder(
@@ -96,18 +100,33 @@ def evaluate(
         "model": str(model) if model else None,
         "selector": selector,
         "threshold": threshold,
+        **({"adapted": True} if adapt else {}),
     }
-    about |= {"adapted": True} if adapt else {}
+    _print_evaluations(evaluations, {**about, **counts}, _amounts(counts, threshold), run)
+
+
+def _names_of_kinds(kind_map: Iterable[KindName]) -> dict[str, str]:
+    """Return the new name of each kind; raise InputError for a kind with two different names."""
+    names: dict[str, str] = {}
+    for kind, name in kind_map:
+        if names.setdefault(kind, name) != name:
+            raise InputError(
+                f"`kind_map` gives {kind} two names, {names[kind]} and {name}; keep one of them"
+            )
+    return names
+
+
+def _print_evaluations(
+    evaluations: "Mapping[str, FinderEvaluation]",
+    about: Mapping[str, object],
+    amounts: str,
+    run: JsonRunOptions,
+) -> None:
+    """Print the figures of each casing, as JSON or as tables below a line with the amounts."""
     figures = {name.replace(" ", "_"): each.as_json() for name, each in evaluations.items()}
-    print_results(
-        about | counts | figures,
-        _amounts(counts, threshold),
-        Group(
-            metrics_table({name: each.figures() for name, each in evaluations.items()}),
-            *kind_tables({name: each.kinds for name, each in evaluations.items()}),
-        ),
-        run,
-    )
+    metrics = metrics_table({name: each.figures() for name, each in evaluations.items()})
+    kinds = kind_tables({name: each.kinds for name, each in evaluations.items()})
+    print_results({**about, **figures}, amounts, Group(metrics, *kinds), run)
 
 
 def _note_unknown_kinds(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.find_options import Kinds, Model, Selector, read_kinds
 from thresher.cli.models import load_model
-from thresher.cli.option_groups import option, with_option_groups
+from thresher.cli.option_groups import flag, option, with_option_groups
 from thresher.cli.options import SummaryOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
@@ -14,6 +14,7 @@ from thresher.errors import InputError
 from thresher.output_lock import lock_output
 
 OnnxFile = Annotated[Path, option("The ONNX file to write.", "--output", "-o", metavar="FILE")]
+Force = Annotated[bool, flag("Replace an existing file.", "--force")]
 
 
 @with_option_groups
@@ -23,6 +24,7 @@ def export(
     model: Model = None,
     kinds: Kinds = None,
     selector: Selector = None,
+    force: Force = False,
 ) -> None:
     """Write a model as one ONNX file, which ONNX Runtime can run without torch.
 
@@ -35,6 +37,8 @@ def export(
     """
     if output.suffix.lower() != ".onnx":
         raise InputError(f"the name of the output must end in .onnx, got {output}")
+    if output.exists() and not force:
+        raise InputError(f"{output} exists; choose another file, or add `force` to replace it")
     choice = FinderChoice(model, "cpu", selector, exact=True, kinds=read_kinds(kinds))
     finder = load_model(choice, quiet=run.quiet)
     from thresher.entities.onnx.export import export_onnx  # noqa: PLC0415 (torch)

@@ -24,7 +24,7 @@ from thresher.cli.entities.preparation import (
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
-from thresher.cli.options import RunOptions
+from thresher.cli.options import RunOptions, output_option
 from thresher.cli.output import (
     check_not_parquet_on_standard_output,
     check_output_file,
@@ -72,11 +72,8 @@ To = Annotated[
 ]
 Output = Annotated[
     str | None,
-    option(
-        "Write to this file, which appears when it is complete; with --engine, a folder.",
-        "--output",
-        "-o",
-        metavar="FILE",
+    output_option(
+        "Write to this file, which appears when it is complete; with --engine, a folder."
     ),
 ]
 EngineName = Annotated[

@@ -80,14 +80,23 @@ Always = Annotated[
 ]
 Never = Annotated[
     Path | None,
-    option("A file with names and /patterns/ that are never entities.", metavar="FILE"),
+    option(
+        "A file with names and /patterns/ that are never entities, one in each line.",
+        metavar="FILE",
+    ),
 ]
 Exact = Annotated[
     bool,
     flag(
-        "Compute in float32. By default a CPU computes in int8 where it can, which is twice as "
-        "fast.",
+        "Compute in float32. A CPU that supports int8 uses it by default, which is twice as fast.",
         "--exact",
+    ),
+]
+Dates = Annotated[
+    bool,
+    flag(
+        "Dates are entities, too. For multilingual, and for models trained with fit --dates.",
+        "--dates",
     ),
 ]
 Selector = Annotated[
@@ -139,6 +148,7 @@ class FinderOptions(OptionGroup):
     kinds: Kinds = None
     always: Always = None
     never: Never = None
+    dates: Dates = False
 
     def choice(self, device: str | None, selector: int | None = None) -> FinderChoice:
         """Return the choice of a finder, which can be loaded here or in other processes."""
@@ -149,6 +159,7 @@ class FinderOptions(OptionGroup):
             self.exact,
             read_kinds(self.kinds),
             read_user_rules(self.always, self.never),
+            dates=self.dates,
         )
 
 

@@ -166,7 +166,7 @@ def summary_line(summary: dict[str, Any]) -> str:
     weights = ", ".join(
         f"{signal} {value:+.2f}"
         for signal, value in summary["trust"].items()
-        if value or signal != "caseless"
+        if signal != "rate" and (value or signal != "caseless")
     )
     losses = [f"{name} {loss:.3f}" for name, loss in summary["encoders"].items()]
     several = f"; selector {summary['selector']} of {summary['selectors']} finds entities"

@@ -15,8 +15,8 @@ SEPARATOR = ","
 
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
-    from thresher.gates.distributed import ProcessGroup
     from thresher.lm.training.state import TrainingProgress
+    from thresher.training_processes import Processes
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class EncoderChoice:
     model: ResumableModelOptions
     seed: int
 
-    def check(self, processes: "ProcessGroup", device: str | None) -> None:
+    def check(self, processes: "Processes", device: str | None) -> None:
         """Raise `InputError` if --train-encoder was given with options that exclude it."""
         if not self.training.train_encoder:
             return

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from thresher.cli.option_groups import OptionGroup, flag, option
 from thresher.cli.option_parsers import ExpectedRate, parse_expected_rate, word_list
-from thresher.entities.choices import PriorName
+from thresher.entities.choices import KindsWord, PriorName
 from thresher.entities.kinds.examples import KindExamples
 from thresher.errors import InputError
 
@@ -72,7 +73,7 @@ class PriorOptions(OptionGroup):
         str | None,
         _prior_option(
             "TOML or JSON file with example names of each kind. Each kind gets a gate of its own, "
-            "which also finds entities of this kind that nothing else shows to be one.",
+            "which can find entities of this kind that the general gate misses.",
             metavar="FILE",
         ),
     ] = None
@@ -114,4 +115,17 @@ class PriorOptions(OptionGroup):
 
     def read_kinds(self) -> KindExamples | None:
         """Return the example names of kinds, if a file of them is given."""
+        if self.kinds is not None and not Path(self.kinds).exists():
+            raise InputError(_no_file_of_kinds(self.kinds))
         return None if self.kinds is None else KindExamples.read(self.kinds)
+
+
+def _no_file_of_kinds(kinds: str) -> str:
+    """Return the message for a file of kinds that does not exist, or a word that `find` knows."""
+    if kinds == KindsWord.AUTO:
+        hint = "thresher kinds discovers kinds and writes such a file"
+    elif kinds == KindsWord.NONE:
+        hint = "leave out `kinds` for a model without kinds"
+    else:
+        return f"there is no file of kinds {kinds}; give a file of example names"
+    return f"`kinds={kinds}` is only for finding; fit learns kinds from a file of names: {hint}"

@@ -11,7 +11,7 @@ from thresher.cli.entities.find_options import Exact, Model
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_model
 from thresher.cli.option_groups import number_option, option, with_option_groups
-from thresher.cli.options import RunOptions, TextOptions
+from thresher.cli.options import RunOptions, TextOptions, output_option
 from thresher.cli.output import check_output_file, open_output, plural
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None,
-    option("TOML file to write; by default standard output.", "--output", "-o", metavar="FILE"),
+    output_option("TOML file to write; by default standard output."),
 ]
 Groups = Annotated[
     int | None,

@@ -11,7 +11,7 @@ from thresher.cli.entities.table_output import TableFormat, write_table
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import flag, number_option, option, with_option_groups
-from thresher.cli.options import RunOptions, TextOptions
+from thresher.cli.options import RunOptions, TextOptions, refuse_standard_output
 from thresher.cli.output import (
     OutputFile,
     check_not_parquet_on_standard_output,
@@ -43,7 +43,7 @@ To = Annotated[
         metavar="FORMAT",
     ),
 ]
-Top = Annotated[int | None, number_option("Only this many entities, the most frequent ones.")]
+Top = Annotated[int | None, number_option("Write only this many entities, the most frequent ones.")]
 NoGroup = Annotated[
     bool,
     flag(
@@ -59,6 +59,7 @@ Graph = Annotated[
         "Also write the entities that are mentioned together as GraphML, for Gephi, Cytoscape or "
         "networkx.",
         metavar="FILE",
+        callback=refuse_standard_output,
     ),
 ]
 Plot = Annotated[

@@ -68,7 +68,7 @@ def _with_joined_spellings(row: JsonObject) -> JsonObject:
 def terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
     """Return the table for a terminal; first mentions and examples are shown if they fit.
 
-    width: of the terminal, in characters
+    width: the width of the terminal, in characters
     """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     columns: dict[str, Callable[[EntityRow], str]] = {"entity": lambda row: row.entity}

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
 from thresher.cli.option_parsers import parse_margin
-from thresher.cli.options import TRAINING, Seed, seed_option
+from thresher.cli.options import TRAINING, Seed, output_folder_option, seed_option
 from thresher.lm.choices import (
     FeedForward,
     Normalization,
@@ -30,7 +30,7 @@ _size_option = partial(_model_option, metavar="N", min=1)
 
 ModelFolder = Annotated[Path, argument("A folder made by lm train.", metavar="MODEL")]
 ModelFolders = Annotated[list[Path], argument("Folders made by lm train.", metavar="MODELS")]
-ReportFolder = Annotated[Path, option("Folder for the report.", "--output", "-o", metavar="FOLDER")]
+ReportFolder = Annotated[Path, output_folder_option("Folder for the report.")]
 TestSources = Annotated[
     list[str] | None,
     argument(
@@ -200,6 +200,15 @@ class LanguageModelTrainingOptions(OptionGroup):
         float | None,
         _training_option("Highest learning rate; by default 0.001.", metavar="RATE", min=0),
     ] = None
+    warm_up: Annotated[
+        int | None,
+        _training_option(
+            "Steps in which the learning rate rises, before it falls along half a cosine; by "
+            "default 100.",
+            metavar="N",
+            min=0,
+        ),
+    ] = None
     weight_decay: Annotated[
         float | None,
         _training_option("Weight decay of matrices; by default 0.1.", metavar="RATE", min=0),
@@ -268,6 +277,4 @@ InitFrom = Annotated[
         metavar="FOLDER",
     ),
 ]
-ExportFolder = Annotated[
-    Path, option("Folder for the exported model.", "--output", "-o", metavar="FOLDER")
-]
+ExportFolder = Annotated[Path, output_folder_option("Folder for the exported model.")]

@@ -1,11 +1,13 @@
 """thresher lm train: train a language model on raw text."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thresher.cli.errors import Problems
 from thresher.cli.lm.config_file import RunConfig
 from thresher.cli.lm.figures import figures_as_json
+from thresher.cli.lm.initial_model import check_same_components, read_initial_model
 from thresher.cli.lm.inputs import chosen_device, text_in_file
 from thresher.cli.lm.options import (
     InitFrom,
@@ -19,14 +21,14 @@ from thresher.cli.lm.options import (
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import StageBar, training_bar
+from thresher.cli.progress import stage_bars, training_bar
 from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
-    from thresher.lm.training.fit import DivergedError, InitialModel
+    from thresher.lm.training.fit import DivergedError
 
 
 @with_option_groups
@@ -62,22 +64,28 @@ def train(
 
     model.check()
     problems = Problems()
+    causal, initial = tokenizer.objective == Objective.CAUSAL, None
+    chosen_shape = Shape(causal=causal, **shape.given_options())
+    if init_from is not None:
+        initial = read_initial_model(init_from)
+        check_same_components(initial, tokenizer, output_layer)
+        chosen_shape = replace(initial.architecture.shape, **shape.given_options())
     arguments = {
         "tokenizer": tokenizer.kind.value,
         "vocabulary": tokenizer.vocabulary,
-        "shape": Shape(causal=tokenizer.objective == Objective.CAUSAL, **shape.given_options()),
+        "shape": chosen_shape,
         "output": output_layer.output_layer.value,
         "tied": not output_layer.untied,
         "settings": LanguageModelSettings(
             decay_embeddings=not no_embedding_decay, **training.given_options()
         ),
         "tensorboard": tensorboard,
-        "initial": None if init_from is None else _initial_model(init_from),
+        "initial": initial,
     }
     with started_processes(chosen_device(run.device)) as (processes, device):
         quiet = run.quiet or not processes.is_main
         options = arguments | {"processes": processes, "device": device}
-        trained = _train(texts, problems, model, options, quiet=quiet)
+        trained = _train(texts, problems, model, init_from, options, quiet=quiet)
     if processes.is_main:
         print_summary(_summary(model.output, trained), _summary_line, run)
     problems.exit_if_any()
@@ -87,6 +95,7 @@ def _train(
     texts: TextOptions,
     problems: Problems,
     model: ResumableModelOptions,
+    init_from: Path | None,
     arguments: dict[str, Any],
     *,
     quiet: bool,
@@ -100,42 +109,29 @@ def _train(
             text = text_in_file(
                 texts, problems, work_dir, resume=resume or not is_main, quiet=quiet
             )
-        with training_bar(quiet=quiet) as on_progress:
+        with stage_bars(quiet=quiet) as stages, training_bar(quiet=quiet) as on_progress:
             try:
                 trained = fit_language_model(
                     text,
                     work_dir=work_dir,
                     resume=resume,
-                    progress=StageBar(quiet=quiet),
+                    progress=stages,
                     on_progress=on_progress,
                     **arguments,
                 )
             except DivergedError as error:
-                raise _after_saving(error, folder) from error
+                raise _after_saving(error, folder, init_from) from error
         if processes.is_main:
-            trained.write(folder, run_options_too=True)
+            trained.write(folder, run_options_too=True, init_from=init_from)
     return trained
 
 
-def _initial_model(folder: Path) -> "InitialModel":
-    """Read a model of this library, or one of transformers."""
-    from thresher.lm.pretrained.folder import (  # noqa: PLC0415 (torch)
-        is_pretrained_folder,
-        read_pretrained,
-    )
-    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415
-
-    if is_pretrained_folder(folder):
-        return read_pretrained(folder)
-    return TrainedLanguageModel.read(folder)
-
-
-def _after_saving(error: "DivergedError", folder: Path) -> TrainingError:
+def _after_saving(error: "DivergedError", folder: Path, init_from: Path | None) -> TrainingError:
     """Save the best model of a diverged run, if any, and return an error that says so."""
     best = error.best_model
     if best is None:
         return TrainingError(f"{error}; no model was saved")
-    best.write(folder, run_options_too=True)
+    best.write(folder, run_options_too=True, init_from=init_from)
     where = f"the best model so far, from step {best.best_step}, is in {folder}"
     return TrainingError(f"{error}; {where}")
 

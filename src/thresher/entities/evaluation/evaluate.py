@@ -94,7 +94,7 @@ class GoldTexts:
 class FinderEvaluation:
     """How well a finder scores words and finds exact spans.
 
-    words: at a score of one half   spans: at the threshold of the evaluation
+    words: of words with a score of at least one half   spans: of spans above the threshold
     kinds: None if the finder knows no kinds or the gold data has none
     """
 

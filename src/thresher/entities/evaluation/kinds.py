@@ -25,7 +25,7 @@ KindNames = Mapping[str, str | None]  # the common name of each kind in gold dat
 class KindEvaluation:
     """How well a finder tells kinds apart.
 
-    counts: of exact spans with the right kind, for each kind; frequent gold kinds first
+    counts: for each kind, exact spans with the right kind; frequent gold kinds first
     confusion: how many spans have a gold kind (or "(no entity)") and a predicted kind (or
         "(no kind)" or "(not found)"): `confusion[gold, predicted]`
     """
@@ -69,10 +69,12 @@ def evaluate_kinds(
 ) -> KindEvaluation:
     """Compare the kinds of found entities with the labels of gold spans.
 
+    A gold span with the label ENT, which files have for an entity without a kind, has no kind.
+
     found: the entities of each sentence
     names: new names of kinds, in gold data and in predictions; None for no kind. Others stay
     """
-    names = names or {}
+    names = {ENTITY_LABEL: None} | dict(names or {})
     confusion: Counter[tuple[str, str]] = Counter()
     for sentence, candidates in zip(gold, found, strict=True):
         labels = (names.get(label, label) or NO_KIND for label in sentence.labels)
@@ -116,20 +118,32 @@ def kind_names(
 ) -> dict[str, str | None]:
     """Return the common names of gold labels and of a finder's kinds.
 
-    A label that differs from a kind only in case has its name: PERSON is person.
+    A label or name that differs from a kind only in case is this kind: PERSON is person.
 
-    kind_map: further names, such as {"PER": "person"}; "none" stands for no kind
+    kind_map: further names, such as {"PER": "person"}; "none" stands for no kind. A name is a kind
+        of the finder, a label, or one to which a label and a kind are both mapped
     """
     by_case = {kind.casefold(): kind for kind in kinds}
     names: dict[str, str | None] = {
         label: by_case[label.casefold()] for label in labels if label.casefold() in by_case
     }
-    for name, target in (kind_map or {}).items():
+    kind_map = {
+        name: by_case.get(target.casefold(), target) for name, target in (kind_map or {}).items()
+    }
+    common = {kind_map[each] for each in kinds if each in kind_map}
+    common &= {kind_map[each] for each in labels if each in kind_map}
+    for name, target in kind_map.items():
         if name not in labels and name not in kinds:
             known = [*labels, *kinds]
             raise InputError(
                 f"`kind_map`: {name!r} is neither a label of the gold data nor a kind of the model "
                 f"({', '.join(known)}){did_you_mean(name, known)}"
+            )
+        if target not in {*labels, *kinds, *common, WITHOUT_KIND}:
+            raise InputError(
+                f"`kind_map`: {target!r}, the new name of {name}, is neither a kind of the model "
+                f"({', '.join(kinds)}) nor a label of the gold data ({', '.join(labels)})"
+                f"{did_you_mean(target, [*kinds, *labels])}"
             )
         names[name] = None if target == WITHOUT_KIND else target
     return names

@@ -4,22 +4,36 @@ How much a capital says about a word depends on the language: in German every no
 weights of a model were estimated on its training text. Here they are estimated again on the text
 that is being processed, where gates near 0 and 1 serve as pseudo-labels (`SignalWeights.estimate`).
 
-- With n entity words among these pseudo-labels, an estimate counts with the weight n / (n + 200),
-  and the model's own value with the rest.
-- Gates, case and repetition count a third each, because they share most of their information. Where
-  repetition says less than in the training text, this is no longer true of it, and case counts for
-  more: up to three times as much where repetition says nothing.
-- If more than a tenth of the words are repeated words that the model does not know as ordinary, it
-  does not know the language. Then the ordinary words of the text itself are added.
+- With n entity words among these pseudo-labels, the result is the mean of the estimate, with the
+  weight n / (n + 200), and the model's own value, with the remaining weight.
+- The log ratios of case and repetition are multiplied by a third (case with a span model by a
+  fifth), because gates, case and repetition share most of their information. If repetition is less
+  informative than in the training text, case shares less with it and gets a larger factor, up to
+  three times as large. The factor of case also grows with the unfamiliarity of the language.
+- The gates of a repeated word are averaged over its occurrences; the less of the language the model
+  knows, the more this mean counts (`shared_gates.py`).
+- If dates are entities, words that are often next to a year are words of dates.
+- If more than a tenth of the words are repeated and not in the model's list of ordinary words, the
+  model does not know the language. The ordinary words of the text are then added to the list.
 """
 
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.signal_weights import MIN_ENTITY_GATE, Scores, SignalWeights
-from thresher.entities.finding.word_decoding import WordDecoder
+from thresher.entities.finding.shared_gates import estimate_shared_gates, unfamiliarity
+from thresher.entities.finding.signal_weights import (
+    CASE_TRUST_WITH_SPANS,
+    MIN_ENTITY_GATE,
+    TRUST,
+    Scores,
+    SignalWeights,
+)
+from thresher.entities.finding.signals import SharedGates
+from thresher.entities.finding.text_finder import SplitText
+from thresher.entities.finding.word_decoding import Links, WordDecoder
+from thresher.entities.priors.dates import date_words
 from thresher.entities.priors.word_statistics import WordStatistics
 
 if TYPE_CHECKING:
@@ -28,24 +42,26 @@ if TYPE_CHECKING:
 MIN_WORDS = 2_000  # with fewer, nothing is estimated
 MAX_WORDS = 50_000  # the first words of a corpus, from which the values are estimated
 _PRIOR_ANCHORS = 200  # pseudo-labelled entity words that the model's own values are worth
-_MAX_REPEATED = 0.1  # of the words of a text whose ordinary words are known
-_SIGNALS = 3
-
-SplitText = Sequence[Sequence[str]]
+_MAX_REPEATED = 0.1  # fraction of repeated words in a text whose ordinary words are known
+_SIGNALS = 3  # gates, case and repetition
 
 
 @dataclass(frozen=True)
 class Adaptation:
-    """What was estimated for one corpus.
+    """The values that were estimated for one corpus.
 
     ordinary: words that are not rare in general, besides those that the model knows
     words: the number of words from which this was estimated
+    dates: words that are often next to a year, if dates are entities
+    shared_gates: of repeated words
     """
 
     signal_weights: SignalWeights
     threshold: float
     ordinary: frozenset[str]
     words: int
+    dates: frozenset[str] = frozenset()
+    shared_gates: Mapping[str, SharedGates] = field(default_factory=dict)
 
 
 def estimate_adaptation(
@@ -54,44 +70,58 @@ def estimate_adaptation(
     texts: Sequence[SplitText],
     *,
     common_words: Set[str] = frozenset(),
+    links: Links | None = None,
 ) -> Adaptation:
     """Estimate signal weights, the threshold and ordinary words for texts.
 
     gate_scores: (words,), P(open) of the words of all texts
     common_words: words that are common for the encoder
+    links: (words,), of the link gate, if there is one
     """
     sentences = list(chain.from_iterable(texts))
-    extractor, signals = model.signal_extractor, model.signal_extractor.extract_texts(texts)
+    dates = frozenset[str]() if model.dates is None else date_words(sentences)
+    known_dates = None if model.dates is None else model.dates | dates
     known, ordinary = model.ordinary or frozenset(), frozenset[str]()
+    unfamiliar = unfamiliarity(sentences, known) if known else 0.0
+    shared = estimate_shared_gates(sentences, gate_scores, unfamiliar) if unfamiliar else {}
+    extractor = replace(model.signal_extractor, dates=known_dates, shared_gates=shared)
+    signals = extractor.extract_texts(texts)
     if signals.repeated is not None and signals.repeated.mean() > _MAX_REPEATED:
         statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
         ordinary = statistics.ordinary_words() - known
         signals = replace(extractor, ordinary=known | ordinary).extract_texts(texts)
-    anchors = int((signals.possible & (gate_scores >= MIN_ENTITY_GATE)).sum())
-    # A model that adapts by default has read other languages than those at hand; there, case says
-    # more beside its gates than in the language of its training text (docs/log.md).
-    with_spans = model.span_model is not None and not model.adapts
+    averaged = SignalWeights().combine(gate_scores, signals)  # gates alone, over occurrences
+    anchors = int((signals.possible & (averaged >= MIN_ENTITY_GATE)).sum())
+    with_spans = model.span_model is not None
     weights = shrunk_weights(
-        SignalWeights.estimate(gate_scores, signals, with_spans=with_spans),
+        SignalWeights.estimate(averaged, signals, with_spans=with_spans),
         model.signal_weights,
         part=anchors / (anchors + _PRIOR_ANCHORS),
+        unfamiliar=unfamiliar if with_spans else 0.0,
     )
     decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
-    candidates = decoder.candidates(sentences, gate_scores, signals)
+    candidates = decoder.candidates(sentences, gate_scores, signals, links)
     threshold = decoder.best_threshold([each.score for found in candidates for each in found])
-    return Adaptation(weights, threshold, ordinary, len(gate_scores))
+    return Adaptation(weights, threshold, ordinary, len(gate_scores), dates, shared)
 
 
-def shrunk_weights(estimated: SignalWeights, own: SignalWeights, *, part: float) -> SignalWeights:
+def shrunk_weights(
+    estimated: SignalWeights, own: SignalWeights, *, part: float, unfamiliar: float = 0.0
+) -> SignalWeights:
     """Return part · estimated + (1 − part) · own, with more weight on case without repetition.
 
-    Case counts f times as much, f = 3 − 2 r, where r is the ratio of the estimated weight of
-    repetition to the model's own, between 0 and 1.
+    With part = 1, the weights of case are multiplied by f = 3 − 2 r, where r is the ratio of the
+    estimated weight of repetition to the model's own, between 0 and 1. With a span model, whose
+    factor of case is a fifth, they also grow with the unfamiliarity, up to a factor of a third:
+    in an unfamiliar language gates say less.
+
+    unfamiliar: the `unfamiliarity` of the text if there is a span model, else 0
     """
     ratio = 1.0
     if own.repeated > 0:
         ratio = min(max(estimated.repeated / own.repeated, 0.0), 1.0)
     factor = 1 + part * (_SIGNALS - 1) * (1 - ratio)
+    factor *= 1 + part * unfamiliar * (TRUST / CASE_TRUST_WITH_SPANS - 1)
 
     def mixed(name: str) -> float:
         return part * float(getattr(estimated, name)) + (1 - part) * float(getattr(own, name))

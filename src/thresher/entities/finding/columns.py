@@ -1,19 +1,13 @@
-"""Columns of texts from lists, NumPy, pandas or polars; and entities as data frames of these."""
+"""Read columns of texts (list, NumPy, pandas, polars), and return entities as a data frame."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from thresher.entities.finding.found_spans import FoundSpans
 from thresher.errors import requires_extra
+from thresher.text.records import is_missing
 
 _COLUMNS = ("row", "start", "end", "text", "score", "kind")
-
-
-def is_missing(value: object) -> bool:
-    """Return True for the missing values of Python, NumPy, pandas and polars."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value  # noqa: PLR0124 (NaN)
 
 
 def with_missing_as_empty(texts: Iterable[Any]) -> list[Any]:
@@ -24,7 +18,7 @@ def with_missing_as_empty(texts: Iterable[Any]) -> list[Any]:
 def spans_to_frame(texts: object, found: Sequence[FoundSpans]) -> Any:
     """Return a data frame with one row for each entity, and one for each text without entities.
 
-    texts: the column; the frame is one of its library, and of pandas for other columns
+    texts: the column; for a polars column the frame is a polars frame, otherwise a pandas frame
     """
     rows = [
         (row, span.start, span.end, span.text, span.score, span.kind)

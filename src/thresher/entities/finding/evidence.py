@@ -1,55 +1,68 @@
-"""What the span model reads of each word: log-odds, links, and which words can be at an edge.
+"""Compute the inputs of the span model: log-odds, links, and which words can be at an edge.
 
-Gates were trained on words with letters, and prepositions ("of") are never capitals, so their
-gates say nothing about names that contain them. Such words get constants instead:
+Gates were trained on words with letters, so they say nothing about numbers. Prepositions ("of")
+never have capitals, so their gates do not show whether they are inside a name. Such words get
+constants instead:
 
-    "of" and the like                      JOINING_LOG_ODDS, or AFTER_NOUN_LOG_ODDS
-    hyphens, and numbers after capitals    NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
+    "of" and the like                        JOINING_LOG_ODDS, or AFTER_NOUN_LOG_ODDS after a noun
+    "of" after two names by themselves       none: "Jane Smith of Leeds" are two names
+    "for", "on" and "in" inside names        AFTER_NOUN_LOG_ODDS
+    "&" between capitals                     AMPERSAND_LOG_ODDS, as in "Procter & Gamble"
+    hyphens, and numbers after capitals      NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
+    months after a name                      NUMBER_LOG_ODDS, as in "Theresa May"
+    ordinals before capitals                 ORDINAL_LOG_ODDS, as in "45th Grammy Awards"
+    titles of works in quotation marks       at least QUOTED_LOG_ODDS
 
-or, if that is more and case says nothing, what the link gate says about "of", "for" and "the" and
-their neighbours: the mean of its two log-odds, less LINKED_OFFSET, which is about what the span
-model adds to them. With case, it would join "Ingrid Solberg of the Harbour Museum".
+Where case is uninformative, the link gate can raise the log-odds of "of", "for" and "the": to the
+mean of its log-odds for the word and its two neighbours, less LINKED_OFFSET, which is about what
+the span model adds to them. Where case is informative, this would join "Ingrid Solberg of the
+Harbour Museum".
 
-They cannot be at the edge of a name, except numbers at its end. CASE_LINK is the evidence of case
-for or against a boundary. Titles ("President") cannot start a
-name, but can be inside: "Martin Luther King".
+These words cannot be at the edge of a name, except numbers at its end and ordinals at its start.
+Case is evidence for or against a boundary: CASE_LINK. A title ("President") before a name is
+outside of it and cannot start it; `name_patterns.py` has the exceptions ("Queen Elizabeth").
 """
 
 from collections.abc import Set
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.signals import Flags, WordSignals
+from thresher.entities.finding.name_patterns import (
+    ampersands_in_names,
+    hyphens_in_names,
+    months_in_names,
+    numbers_in_names,
+    ordinals_before_names,
+    prepositions_in_names,
+    quoted_titles,
+    titles_at_start,
+    titles_outside,
+)
+from thresher.entities.finding.signals import Flags, WordSignals, following, previous
 from thresher.entities.finding.span_model import ChainInputs
-from thresher.entities.priors.casing import Casing, has_letters, is_capitalised
-from thresher.entities.priors.word_lists import ARTICLES, JOINERS, TITLES
+from thresher.entities.finding.word_traits import Trait, Traits, have, word_traits
+from thresher.entities.priors.casing import Casing
 from thresher.text.indexed_sentences import IndexedSentences
 
 JOINING_LOG_ODDS, AFTER_NOUN_LOG_ODDS = -5.5, 0.0
 LINKED_OFFSET = 4.0
-MAX_NOUN_LOG_ODDS = 2.5  # of a capital that is no name by itself: "Treaty of Rome"
+MAX_NOUN_LOG_ODDS = 2.5  # of a common noun with a capital, no name by itself: "Treaty of Rome"
+MAX_OBJECT_LOG_ODDS = 1.5  # the same for the word after a preposition: "Award for Best Picture"
+MIN_SURE_LOG_ODDS = 4.0  # of a word that is surely a name by itself
+MIN_NAME_LOG_ODDS = 1.0  # of a word that is a name, where case says nothing
 CASE_LINK = 1.0
 NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
-NUMBER_LOG_ODDS = 0.0
-_MAX_DIGITS = 3  # of a number that belongs to the capital before it; years have four
-_HYPHENS = frozenset("-–")
-_INNER = JOINERS | ARTICLES | {"for"}
-_PREPOSITIONS = frozenset(word for word in JOINERS if word.isalpha())
-_LINKED = _PREPOSITIONS | {"for", "the"}
+NUMBER_LOG_ODDS, ORDINAL_LOG_ODDS, QUOTED_LOG_ODDS = 0.0, -2.0, -1.0
+AMPERSAND_LOG_ODDS = -1.0
 _NO_LINK, _MAX_LINK = -9.0, 6.0
-_CACHE_SIZE = 1 << 16  # words; few words of running text are new
 
-Traits = NDArray[np.int16]
-_INSIDE, _TITLE, _PREPOSITION, _LINKING, _HYPHEN, _CAPITAL, _DIGITS, _SHORT, _LETTERS = (
-    1 << bit for bit in range(9)
-)
+Evidence = NDArray[np.float64]
 
 
 def chain_inputs(
     sentences: IndexedSentences,
-    log_odds: NDArray[np.float64],
+    log_odds: Evidence,
     links: NDArray[np.float32] | None,
     signals: WordSignals,
     not_names: Set[str],
@@ -58,103 +71,101 @@ def chain_inputs(
 
     log_odds: (words,), from all signals   links: (words,), of the link gate, if there is one
     """
-    traits = sentences.map_words(_traits, np.int16)
+    traits = word_traits(sentences)
+    last = _last_words(sentences)
     excluded = sentences.map_words(lambda word: word.casefold() in not_names, np.bool_)
-    inner = (traits & _INSIDE) != 0
-    title = excluded & ((traits & _TITLE) != 0)
-    last = np.zeros(len(inner), dtype=np.bool_)
-    last[sentences.starts[1:] - 1] = True
-    hyphen = _hyphens_in_names(traits)
-    number = _numbers_in_names(traits, hyphen, last)
+    # Titles are excluded words that can still be in a name ("Queen Elizabeth").
+    title, inner = excluded & have(traits, Trait.TITLE), have(traits, Trait.INNER)
     log_odds = np.where(signals.possible | title | inner, log_odds, -np.inf)
-    joining = (traits & _PREPOSITION) != 0
-    capital = signals.casing == Casing.CAPITAL
-    needs_more = _previous(capital & (log_odds < MAX_NOUN_LOG_ODDS)) & _next(capital)
-    least = np.where(needs_more, AFTER_NOUN_LOG_ODDS, JOINING_LOG_ODDS)
-    log_odds = np.where(joining, np.maximum(log_odds, least), log_odds)
-    if links is not None:
-        linked = np.maximum(log_odds, _mean_links(links, last) - LINKED_OFFSET)
-        caseless = signals.casing == Casing.UNINFORMATIVE
-        log_odds = np.where(((traits & _LINKING) != 0) & caseless, linked, log_odds)
-    log_odds = np.where(number | hyphen, NUMBER_LOG_ODDS, log_odds)
-    no_gate = inner | number
-    if links is None:
-        own_links = np.full(len(inner), NEUTRAL_LINK)
-    else:
-        own_links = np.where(no_gate | _next(no_gate), NEUTRAL_LINK, links)
-    own_links[last] = -np.inf
+    capital = signals.possible & (signals.casing == Casing.CAPITAL)
+    common_noun = capital & (log_odds < MAX_NOUN_LOG_ODDS)
+    caseless = signals.possible & (signals.casing == Casing.UNINFORMATIVE)
+    name = capital | (caseless & (log_odds > MIN_NAME_LOG_ODDS))
+    outside = titles_outside(traits, title, name, name & ~common_noun, last)
+    starting_title = titles_at_start(traits, title, capital, capital & ~common_noun, last)
+    # Words whose gates say nothing get constants.
+    log_odds = _with_prepositions(log_odds, links, traits, signals, last)
+    ampersand = ampersands_in_names(traits, last)
+    log_odds = np.where(ampersand, np.maximum(log_odds, AMPERSAND_LOG_ODDS), log_odds)
+    hyphen = hyphens_in_names(traits)
+    sure = log_odds > MIN_SURE_LOG_ODDS
+    extension = numbers_in_names(traits, hyphen, last) | months_in_names(traits, sure, last)
+    log_odds = np.where(extension | hyphen, NUMBER_LOG_ODDS, log_odds)
+    noun_after = capital & (log_odds < MAX_OBJECT_LOG_ODDS)
+    joining = prepositions_in_names(traits, capital, common_noun, noun_after, last)
+    log_odds = np.where(joining, AFTER_NOUN_LOG_ODDS, log_odds)
+    ordinal = ordinals_before_names(traits, capital, last) & ~extension
+    log_odds = np.where(ordinal, ORDINAL_LOG_ODDS, log_odds)
+    # Quotation marks decide about the edges of the titles of works, whatever the words are.
+    quoted = quoted_titles(sentences, traits)
+    log_odds = np.where(quoted.inside, np.maximum(log_odds, QUOTED_LOG_ODDS), log_odds)
+    inner = (inner | joining) & ~quoted.inside
+    can_start = ~(inner | extension | (excluded & ~starting_title))
     return ChainInputs(
-        log_odds,
-        own_links,
+        np.where(outside & ~quoted.inside, -np.inf, log_odds),
+        _links(links, inner | extension | ordinal, last),
         _case_links(signals, inner),
-        can_start=~(no_gate | excluded),
-        can_end=~inner,
+        can_start=np.where(quoted.inside, quoted.first, can_start),
+        can_end=np.where(quoted.inside, quoted.last, ~(inner | ordinal)),
     )
 
 
-def _mean_links(links: NDArray[np.float32], last: Flags) -> NDArray[np.float64]:
+def _last_words(sentences: IndexedSentences) -> Flags:
+    """Return which words are the last of a sentence; a sentence may be empty: (words,)."""
+    last = np.zeros(len(sentences.word_ids), dtype=np.bool_)
+    has_words = np.diff(sentences.starts) > 0
+    last[sentences.starts[1:][has_words] - 1] = True
+    return last
+
+
+def _with_prepositions(
+    log_odds: Evidence,
+    links: NDArray[np.float32] | None,
+    traits: Traits,
+    signals: WordSignals,
+    last: Flags,
+) -> Evidence:
+    """Return the log-odds of all words, changed for "of" and the like."""
+    capital = signals.casing == Casing.CAPITAL
+    after_noun = previous(capital & (log_odds < MAX_NOUN_LOG_ODDS)) & following(capital)
+    sure = (log_odds > MIN_SURE_LOG_ODDS) & ~last
+    after_full_name = have(traits, Trait.OF) & previous(sure & previous(sure)) & following(capital)
+    least = np.where(after_noun, AFTER_NOUN_LOG_ODDS, JOINING_LOG_ODDS)
+    log_odds = np.where(have(traits, Trait.PREPOSITION), np.maximum(log_odds, least), log_odds)
+    log_odds = np.where(after_full_name, -np.inf, log_odds)
+    if links is None:
+        return log_odds
+    linked = np.maximum(log_odds, _mean_links(links, last) - LINKED_OFFSET)
+    caseless = signals.casing == Casing.UNINFORMATIVE
+    return np.where(have(traits, Trait.LINKED) & caseless, linked, log_odds)
+
+
+def _links(links: NDArray[np.float32] | None, no_gate: Flags, last: Flags) -> Evidence:
+    """Return the log-odds of the link gate, neutral beside words that it was not trained on."""
+    if links is None:
+        own_links = np.full(len(last), NEUTRAL_LINK)
+    else:
+        own_links = np.where(no_gate | following(no_gate), NEUTRAL_LINK, links)
+    own_links[last] = -np.inf
+    return own_links
+
+
+def _mean_links(links: NDArray[np.float32], last: Flags) -> Evidence:
     """Return the mean of the link gate's log-odds for each word and its two neighbours: (words,).
 
     last: the last words of sentences
     """
-    following = np.where(last, _NO_LINK, np.clip(links, _NO_LINK, _MAX_LINK))
-    return (np.append(_NO_LINK, following[:-1]) + following) / 2
+    next_links = np.where(last, _NO_LINK, np.clip(links, _NO_LINK, _MAX_LINK))
+    return (np.append(_NO_LINK, next_links[:-1]) + next_links) / 2
 
 
-def _case_links(signals: WordSignals, inner: Flags) -> NDArray[np.float64]:
-    """Return the evidence of case: two capitals belong together, a capital and lower case not."""
+def _case_links(signals: WordSignals, inner: Flags) -> Evidence:
+    """Return the evidence that a word and the next one belong to the same name: (words,).
+
+    It is positive for two capitals, and negative for a capital next to a lower-case word.
+    """
     capital = signals.casing == Casing.CAPITAL
     lower = (signals.casing == Casing.LOWER) & ~inner
-    differ = (capital & _next(lower)) | (lower & _next(capital))
-    together = np.where(capital & _next(capital), CASE_LINK, 0.0)
+    differ = (capital & following(lower)) | (lower & following(capital))
+    together = np.where(capital & following(capital), CASE_LINK, 0.0)
     return np.where(differ, -CASE_LINK, together)
-
-
-def _hyphens_in_names(traits: Traits) -> Flags:
-    """Return which hyphens may be inside a name: between a capital and a capital or a number."""
-    capital, capital_or_number = (traits & _CAPITAL) != 0, (traits & (_CAPITAL | _DIGITS)) != 0
-    found: Flags = ((traits & _HYPHEN) != 0) & _previous(capital) & _next(capital_or_number)
-    return found
-
-
-def _numbers_in_names(traits: Traits, hyphen: Flags, last: Flags) -> Flags:
-    """Return which numbers may be part of the name before them.
-
-    A number after a hyphen or, if it has at most three digits, after a capital, unless a lower-case
-    word follows as in "Paris 20 years ago".
-
-    hyphen: those inside names   last: the last words of sentences
-    """
-    digits, short, letters, capital = (
-        (traits & each) != 0 for each in (_DIGITS, _SHORT, _LETTERS, _CAPITAL)
-    )
-    before_lower = _next(letters & ~capital) & ~last
-    after_capital = _previous(capital & ~last) & short & ~before_lower
-    found: Flags = digits & (_previous(hyphen) | after_capital)
-    return found
-
-
-@lru_cache(_CACHE_SIZE)
-def _traits(word: str) -> int:
-    """Return what `chain_inputs` needs to know of a word, as bits."""
-    folded = word.casefold()
-    traits = {
-        _INSIDE: folded in _INNER,
-        _TITLE: folded in TITLES,
-        _PREPOSITION: folded in _PREPOSITIONS,
-        _LINKING: folded in _LINKED,
-        _HYPHEN: word in _HYPHENS,
-        _CAPITAL: is_capitalised(word),
-        _DIGITS: word[:1].isdecimal(),
-        _SHORT: word.isdecimal() and len(word) <= _MAX_DIGITS,
-        _LETTERS: has_letters(word),
-    }
-    return sum(bit for bit, present in traits.items() if present)
-
-
-def _next(flags: Flags) -> Flags:
-    return np.append(flags[1:], False)
-
-
-def _previous(flags: Flags) -> Flags:
-    return np.append(False, flags[:-1])

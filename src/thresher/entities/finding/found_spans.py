@@ -7,9 +7,9 @@ from thresher.text.formats.html import highlighted_paragraph
 
 
 class FoundSpans(list[Span]):
-    """A list of the entities of a text, which it also has; it equals a plain list of spans.
+    """The entities of a text: a list of spans that also holds the text. It equals a plain list.
 
-    text: "" if the value of a column was missing
+    text: the text of the spans; "" for a missing value of a column
     """
 
     def __init__(self, text: str, spans: Iterable[Span] = ()) -> None:

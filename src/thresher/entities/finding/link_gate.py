@@ -45,12 +45,12 @@ class LinkGate(nn.Module):
         """
         of_left, _ = self._inner(left)
         _, of_right = self._inner(right)
-        return self._outer(of_left + of_right)
+        return self.of_pairs(of_left + of_right)
 
     def of_neighbours(self, vectors: Tensor) -> Tensor:
         """Return the log-odds for each word and the next one, 0 for the last: (words,).
 
-        Words at the end of a sentence get a number, too, which means nothing.
+        The value of the last word of a sentence has no meaning: the next word is in another one.
 
         vectors: (words, width)
         """
@@ -59,13 +59,17 @@ class LinkGate(nn.Module):
     def from_inner(self, inner: Tensor) -> Tensor:
         """Return `of_neighbours`, given the outputs of the first layer: (words, 2 · hidden)."""
         of_left, of_right = inner.chunk(2, dim=-1)
-        return functional.pad(self._outer(of_left[:-1] + of_right[1:]), (0, min(1, len(inner))))
+        return functional.pad(self.of_pairs(of_left[:-1] + of_right[1:]), (0, min(1, len(inner))))
 
     def _inner(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         left, right = self.inner(self.norm(vectors)).chunk(2, dim=-1)
         return left, right
 
-    def _outer(self, inner: Tensor) -> Tensor:
+    def of_pairs(self, inner: Tensor) -> Tensor:
+        """Return the log-odds of pairs: (pairs,).
+
+        inner: (pairs, hidden), the sum of what the first layer gives for both words
+        """
         outer: Tensor = self.outer(functional.gelu(inner)).squeeze(-1)
         return outer
 

@@ -12,7 +12,7 @@ trained on the same text, common words are unknown and repetition is no signal: 
 only one besides the gate, and its log ratio counts fully.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +33,15 @@ class SignalWeights:
 
     caseless: of a word in a script without case. Lower case speaks against most words of other
         scripts; without it, gates alone would open too often. It is given, not estimated
+    rate: the fraction of the words of raw text that are in entities, with these weights; 0 if gates
+        are not adapted to the rate of a text (`entity_rate.py`)
     """
 
     capital: float = 0.0
     lower: float = 0.0
     repeated: float = 0.0
     caseless: float = 0.0
+    rate: float = 0.0
 
     @classmethod
     def estimate(
@@ -61,7 +64,11 @@ class SignalWeights:
         repeated = _log_ratio(gate_scores, signals.repeated, among=signals.possible)
         case_trust = CASE_TRUST_WITH_SPANS if with_spans else TRUST
         capital_ratio, lower_ratio = case_ratios
-        return cls(case_trust * capital_ratio, case_trust * lower_ratio, TRUST * repeated)
+        weights = cls(case_trust * capital_ratio, case_trust * lower_ratio, TRUST * repeated)
+        if not with_spans:
+            return weights
+        scores = weights.combine(gate_scores, signals)[signals.possible]
+        return replace(weights, rate=float(scores.mean()) if len(scores) else 0.0)
 
     def combine(self, gate_scores: Scores, signals: WordSignals) -> Scores:
         """Return the probability that each word is part of an entity, from all signals: (words,).
@@ -73,8 +80,10 @@ class SignalWeights:
 
     def log_odds(self, gate_scores: Scores, signals: WordSignals) -> Scores:
         """Return the log-odds of each word from all signals, also of impossible words: (words,)."""
-        clipped = np.clip(gate_scores, 1e-6, 1 - 1e-6)
-        odds: Scores = np.log(clipped) - np.log1p(-clipped)
+        odds = gate_log_odds(gate_scores)
+        if signals.shared is not None:
+            share, mean = signals.shared.T
+            odds = (1 - share) * odds + share * mean
         odds += np.where(signals.casing == Casing.CAPITAL, self.capital, 0.0)
         odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)
         if signals.repeated is not None:
@@ -82,6 +91,13 @@ class SignalWeights:
         if signals.caseless is not None:
             odds += np.where(signals.caseless, self.caseless, 0.0)
         return odds
+
+
+def gate_log_odds(gate_scores: Scores) -> Scores:
+    """Return the log-odds of gates: (words,).   gate_scores: (words,), P(open)"""
+    clipped = np.clip(gate_scores, 1e-6, 1 - 1e-6)
+    odds: Scores = np.log(clipped) - np.log1p(-clipped)
+    return odds
 
 
 def _log_ratio(gate_scores: Scores, value: Flags, *, among: Flags) -> float:

@@ -1,19 +1,28 @@
 """Signals of words besides their gates: casing, repetition, and whether a name is possible."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.priors.casing import Casing, casing_of_words, is_caseless, is_word
-from thresher.entities.priors.word_statistics import is_repeated_nearby
-from thresher.text.indexed_sentences import IndexedSentences
+from thresher.entities.priors.casing import (
+    CASE_TRAITS,
+    Casing,
+    case_traits,
+    casing_of_words,
+    is_caseless,
+    is_word,
+)
+from thresher.entities.priors.word_statistics import is_rare, repeated_nearby
+from thresher.text.indexed_sentences import IndexedSentences, WordCache
 
-_CACHE_SIZE = 1 << 16  # words; few words of running text are new
-_OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER = (1 << bit for bit in range(5))
+# Bits of the traits of a word; those below are its `case_traits`.
+_OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER = (1 << bit for bit in range(8, 13))
+_POSSIBLE, _DATE, _RARE, _CASELESS = (1 << bit for bit in range(13, 17))
 _MARKS = {
     **{"<": _OPENING, "</": _OPENING},
     **{"/": _SLASH, "\\": _SLASH},
@@ -22,6 +31,16 @@ _MARKS = {
 
 Flags = NDArray[np.bool_]
 Sentences = Sequence[Sequence[str]]
+
+
+class SharedGates(NamedTuple):
+    """The mean log-odds of the gates of a word in some texts, and its share beside the own gate."""
+
+    share: float
+    log_odds: float
+
+
+_NOT_SHARED = SharedGates(0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -34,18 +53,21 @@ class WordSignals:
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
     caseless: whether the word is in a script without case; None if this is not a signal
+    shared: (words, 2), the share and the log-odds of `SharedGates`; None if gates are not shared
     """
 
     casing: NDArray[np.int8]
     repeated: Flags | None
     possible: Flags
     caseless: Flags | None = None
+    shared: NDArray[np.float32] | None = None
 
     def rows(self, index: NDArray[np.int64]) -> "WordSignals":
         """Return the signals of some words."""
         repeated = None if self.repeated is None else self.repeated[index]
         caseless = None if self.caseless is None else self.caseless[index]
-        return WordSignals(self.casing[index], repeated, self.possible[index], caseless)
+        shared = None if self.shared is None else self.shared[index]
+        return WordSignals(self.casing[index], repeated, self.possible[index], caseless, shared)
 
     def without_case(self) -> "WordSignals":
         """Return the signals as if the case of every word were uninformative."""
@@ -62,6 +84,7 @@ class SignalExtractor:
     strict_headlines: as in `casing_of_words`, and markup is not possible; False for models of
         version 0.2 and before
     caseless: also tell which words are in a script without case
+    shared_gates: of repeated words, case-folded, if the model was adapted to texts
     """
 
     ordinary: Set[str] | None = None
@@ -69,33 +92,63 @@ class SignalExtractor:
     dates: Set[str] | None = None
     strict_headlines: bool = False
     caseless: bool = False
+    shared_gates: Mapping[str, SharedGates] | None = None
 
     def extract(self, sentences: Sentences) -> WordSignals:
         """Return the signals of the words of one text."""
         return self.extract_texts([sentences])
 
-    def extract_texts(self, texts: Sequence[Sentences]) -> WordSignals:
-        """Return the signals of the words of all texts; repetitions count within a text."""
-        sentences = texts[0] if len(texts) == 1 else chain.from_iterable(texts)
-        words = IndexedSentences.from_sentences(sentences)
+    def extract_texts(
+        self, texts: Sequence[Sentences], indexed: IndexedSentences | None = None
+    ) -> WordSignals:
+        """Return the signals of the words of all texts; repetitions count within a text.
+
+        indexed: the sentences of all texts, if they are indexed already
+        """
+        words = indexed or IndexedSentences.from_sentences(chain.from_iterable(texts))
+        of_vocabulary = words.map_vocabulary(self._traits.__getitem__, np.int32)
+        traits = of_vocabulary[words.word_ids]
         casing = casing_of_words(
-            words, strict_headlines=self.strict_headlines, only_cased_sentences=True
+            words,
+            strict_headlines=self.strict_headlines,
+            only_cased_sentences=True,
+            traits=(traits & CASE_TRAITS).astype(np.int8),
         )
         repeated = None
         if self.ordinary is not None:
-            text_lengths = list(map(len, texts))
-            repeated = is_repeated_nearby(words, self.ordinary, text_lengths=text_lengths)
+            rare = (of_vocabulary & _RARE) != 0
+            repeated = repeated_nearby(words, rare, text_lengths=list(map(len, texts)))
             casing[repeated & (casing == Casing.LOWER)] = Casing.UNINFORMATIVE
         if self.dates is not None:
-            casing[words.map_words(self._is_date, np.bool_)] = Casing.UNINFORMATIVE
-        possible = words.map_words(self._is_possible, np.bool_)
+            casing[(traits & _DATE) != 0] = Casing.UNINFORMATIVE
+        possible = (traits & _POSSIBLE) != 0
         if self.strict_headlines:
-            possible &= ~is_markup(words)
-        caseless = words.map_words(is_caseless, np.bool_) if self.caseless else None
-        return WordSignals(casing, repeated, possible, caseless)
+            possible &= ~is_markup(traits)
+        caseless = (traits & _CASELESS) != 0 if self.caseless else None
+        return WordSignals(casing, repeated, possible, caseless, self._shared(words))
 
-    def _is_date(self, word: str) -> bool:
-        return self.dates is not None and word.casefold() in self.dates
+    @cached_property
+    def _traits(self) -> WordCache:
+        """The traits of words, which depend on the word lists of this extractor."""
+        return WordCache(self._traits_of)
+
+    def _traits_of(self, word: str) -> int:
+        """Return all that `extract_texts` needs to know of a word, as bits."""
+        traits = {
+            _POSSIBLE: self._is_possible(word),
+            _DATE: self.dates is not None and word.casefold() in self.dates,
+            _RARE: self.ordinary is not None and is_rare(word, self.ordinary),
+            _CASELESS: self.caseless and is_caseless(word),
+        }
+        own = sum(trait for trait, present in traits.items() if present)
+        return case_traits(word) | _markup_traits(word) | own
+
+    def _shared(self, words: IndexedSentences) -> NDArray[np.float32] | None:
+        known = self.shared_gates
+        if not known:
+            return None
+        values = [known.get(word.casefold(), _NOT_SHARED) for word in words.vocabulary]
+        return np.array(values, dtype=np.float32).reshape(-1, 2)[words.word_ids]
 
     def _is_possible(self, word: str) -> bool:
         if self.dates is not None and word[:1].isdecimal():
@@ -103,32 +156,32 @@ class SignalExtractor:
         return is_word(word) and word.casefold() not in self.not_names
 
 
-def is_markup(sentences: IndexedSentences) -> Flags:
+def is_markup(traits: NDArray[np.int32]) -> Flags:
     """Return whether each word is a tag (`<div`, `</div`), an attribute or key (`class=`), an
     identifier (`user_id`) or part of a path (`/etc/app`): (words,).
     """
-    traits = sentences.map_words(_markup_traits, np.int8)
-    if not (traits & ~_NAME).any():
+    if not (traits & (_OPENING | _SLASH | _EQUALS | _IDENTIFIER)).any():
         return np.zeros(len(traits), dtype=np.bool_)
     opening, slash, equals, name, identifier = (
         (traits & each) != 0 for each in (_OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER)
     )
-    before, after = _previous(opening), _next(equals)
-    closing = _previous(slash) & np.append([False, False], opening[:-2])[: len(slash)]
+    before, after = previous(opening), following(equals)
+    closing = previous(slash) & np.append([False, False], opening[:-2])[: len(slash)]
     tag = name & (before | closing)
-    found: Flags = identifier | tag | (name & after & ~_next(_next(name)))
+    found: Flags = identifier | tag | (name & after & ~following(following(name)))
     return found
 
 
-def _previous(flags: Flags) -> Flags:
+def previous(flags: Flags) -> Flags:
+    """Return the flag of the word before, False at the start: (words,)."""
     return np.append(False, flags[:-1])
 
 
-def _next(flags: Flags) -> Flags:
+def following(flags: Flags) -> Flags:
+    """Return the flag of the next word, False at the end: (words,)."""
     return np.append(flags[1:], False)
 
 
-@lru_cache(_CACHE_SIZE)
 def _markup_traits(word: str) -> int:
     """Return what `is_markup` needs to know of a word, as bits."""
     name = _NAME if word.isidentifier() else 0

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self, overload
 
-from thresher.deprecation import warn_renamed
 from thresher.entities.finding.columns import spans_to_frame, with_missing_as_empty
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.found_spans import FoundSpans
@@ -189,19 +188,6 @@ class TextFinder(ABC):
         remaining = iter(sentences)
         while group := list(islice(remaining, SENTENCES_PER_GROUP)):
             yield from self.score_sentences(group)
-
-    def read(self, sentences: SplitText) -> list[ScoredSentence]:
-        """Return `score_sentences(sentences)`; deprecated."""
-        warn_renamed("read", "score_sentences")
-        return self.score_sentences(sentences)
-
-    def read_all(self, documents: Sequence[SplitText]) -> list[list[ScoredSentence]]:
-        """Return `score_sentences` of each text; deprecated."""
-        warn_renamed("read_all", "score_sentences, or score_texts for raw texts")
-        for sentences in documents:
-            _check_split(sentences)
-        scored = iter(self._score(documents))
-        return [list(islice(scored, len(sentences))) for sentences in documents]
 
     def _checked_threshold(self, threshold: float | None) -> float:
         if threshold is None:

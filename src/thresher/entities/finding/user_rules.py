@@ -1,16 +1,18 @@
-"""Names and patterns that are always or never reported, applied after finding.
+"""Names and patterns that a user always or never wants reported, applied after finding.
 
 A rule is a name, or a regular expression between slashes: `/[A-Z]{2}-\\d+/`. A name with a capital
 matches words written exactly so, a name in lower case matches them in any case.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 
+import numpy as np
 import regex
 
 from thresher.entities.finding.decoding import Candidate
@@ -27,8 +29,9 @@ _Bounds = tuple[int, int]
 class UserRules:
     """Rules of a user.
 
-    always: what is always an entity, with the score 1
-    never: what is never one; it has precedence, and must match a whole entity
+    always: names and patterns that are always entities, with the score 1
+    never: names and patterns that are never entities; they must match a whole entity, and have
+        precedence over `always`
     """
 
     always: tuple[str, ...] = ()
@@ -47,7 +50,11 @@ class UserRules:
         return _Rules(self.never)
 
     def apply(self, scored: ScoredText) -> ScoredText:
-        """Return a scored text whose candidates follow the rules."""
+        """Return a scored text whose candidates follow the rules.
+
+        Sentences that a name of `always` connects ("Yahoo! Answers") become one.
+        """
+        scored = _with_joined_sentences(scored, self._connected_sentences(scored))
         matches = self._always.find(scored.text)
         sentences = [
             self._apply(each, sentence, scored.text, matches)
@@ -56,7 +63,10 @@ class UserRules:
         return replace(scored, scored_sentences=sentences)
 
     def apply_to_words(self, sentences: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-        """Return sentences that were already split; patterns see words joined by spaces."""
+        """Return scored sentences of split text whose candidates follow the rules.
+
+        Patterns are matched with the words of a sentence joined by spaces.
+        """
         changed = []
         for each in sentences:
             sentence = Sentence.from_words(each.words)
@@ -64,22 +74,34 @@ class UserRules:
             changed.append(self._apply(each, sentence, text, self._always.find(text)))
         return changed
 
+    def _connected_sentences(self, scored: ScoredText) -> set[int]:
+        """Return the indices of sentences that a name connects with the sentence before."""
+        words = [word for each in scored.scored_sentences for word in each.words]
+        ends = list(accumulate(len(each.words) for each in scored.scored_sentences))
+        connected: set[int] = set()
+        for start, end in self._always.find_names(words):
+            later = range(bisect_right(ends, start) + 1, bisect_left(ends, end) + 1)
+            if all(_continues_line(scored, sentence) for sentence in later):
+                connected.update(later)
+        return connected
+
     def _apply(
         self, scored: ScoredSentence, sentence: Sentence, text: str, matches: Sequence[_Bounds]
     ) -> ScoredSentence:
         bounds = _in_words(sentence, matches)
         bounds += self._always.find_names(scored.words)
         added = list(_without_overlaps(bounds))
-        kinds = {(each.start, each.end): each for each in scored.candidates}
-        candidates = [replace(kinds.get(each, Candidate(*each, 1.0)), score=1.0) for each in added]
+        # A candidate with the same bounds is kept for its kind.
+        known = {(each.start, each.end): each for each in scored.candidates}
+        candidates = [known.get(each, Candidate(*each, 1.0))._replace(score=1.0) for each in added]
         taken = {word for start, end in added for word in range(start, end)}
         candidates += (
             each for each in scored.candidates if taken.isdisjoint(range(each.start, each.end))
         )
-        kept = [each for each in candidates if not self._is_never(each, scored, sentence, text)]
+        kept = [each for each in candidates if not self._is_excluded(each, scored, sentence, text)]
         return replace(scored, candidates=sorted(kept, key=lambda each: each.start))
 
-    def _is_never(
+    def _is_excluded(
         self, candidate: Candidate, scored: ScoredSentence, sentence: Sentence, text: str
     ) -> bool:
         words = scored.words[candidate.start : candidate.end]
@@ -169,6 +191,49 @@ def _in_words(sentence: Sentence, matches: Sequence[_Bounds]) -> list[_Bounds]:
         if first < after and end <= sentence.end:
             bounds.append((first, after))
     return bounds
+
+
+def _continues_line(scored: ScoredText, sentence: int) -> bool:
+    """Return True if no heading or paragraph ends before a sentence."""
+    before = scored.sentences[sentence - 1]
+    gap = scored.text[before.end : scored.sentences[sentence].start]
+    line_breaks = len(f"{gap}.".splitlines()) - 1
+    ends_in_punctuation = not before.texts[-1][-1].isalnum()
+    return line_breaks == 0 or (line_breaks == 1 and ends_in_punctuation)
+
+
+def _with_joined_sentences(scored: ScoredText, connected: Set[int]) -> ScoredText:
+    """Return a scored text in which some sentences are joined with the sentence before."""
+    if not connected:
+        return scored
+    count = len(scored.sentences)
+    starts = [index for index in range(count) if index not in connected]
+    groups = [slice(*bounds) for bounds in pairwise([*starts, count])]
+    return replace(
+        scored,
+        sentences=[_joined(scored.sentences[each]) for each in groups],
+        scored_sentences=[_joined_scores(scored.scored_sentences[each]) for each in groups],
+    )
+
+
+def _joined(sentences: Sequence[Sentence]) -> Sentence:
+    if len(sentences) == 1:
+        return sentences[0]
+    texts, starts = zip(*((each.texts, each.starts) for each in sentences), strict=True)
+    return Sentence(tuple(chain.from_iterable(texts)), tuple(chain.from_iterable(starts)))
+
+
+def _joined_scores(sentences: Sequence[ScoredSentence]) -> ScoredSentence:
+    if len(sentences) == 1:
+        return sentences[0]
+    before = accumulate((len(each.words) for each in sentences), initial=0)
+    candidates = [
+        each._replace(start=each.start + shift, end=each.end + shift)
+        for sentence, shift in zip(sentences, before, strict=False)
+        for each in sentence.candidates
+    ]
+    words = [word for each in sentences for word in each.words]
+    return ScoredSentence(words, np.concatenate([each.scores for each in sentences]), candidates)
 
 
 def _without_overlaps(bounds: Iterable[_Bounds]) -> Iterator[_Bounds]:

@@ -1,4 +1,4 @@
-"""From the gates of words to word scores and candidate spans, with whatever a model has."""
+"""Compute word scores and candidate spans from gates and signals, with or without a span model."""
 
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from thresher.entities.finding.decoding import (
     Candidate,
     best_threshold,
     decode,
-    with_own_article,
+    with_own_articles,
 )
 from thresher.entities.finding.evidence import chain_inputs
-from thresher.entities.finding.signal_weights import Scores, SignalWeights
+from thresher.entities.finding.signal_weights import Scores, SignalWeights, gate_log_odds
 from thresher.entities.finding.signals import WordSignals
 from thresher.entities.finding.span_model import SpanModel, best_span_threshold
 from thresher.text.indexed_sentences import IndexedSentences
@@ -76,9 +76,7 @@ class WordDecoder:
         indexed = IndexedSentences.from_sentences(sentences)
         log_odds = self.weights.log_odds(gate_scores, signals).astype(np.float64)
         if least is not None:
-            clipped = np.clip(least.astype(np.float64), 1e-6, 1 - 1e-6)
-            log_odds = np.maximum(log_odds, np.log(clipped) - np.log1p(-clipped))
+            log_odds = np.maximum(log_odds, gate_log_odds(least))
         inputs = chain_inputs(indexed, log_odds, links, signals, self.not_names)
         found = self.span_model.candidates(indexed.starts.tolist(), inputs)
-        for words, candidates in zip(sentences, found, strict=True):
-            yield with_own_article(words, candidates)
+        yield from with_own_articles(indexed, found)

@@ -1,58 +1,28 @@
-"""Give candidates their kinds; occurrences of the same name in a text share their evidence."""
+"""Give candidates their kinds; mentions of the same entity in a text share their evidence."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.kinds.classifier import (
-    MIN_KIND_SCORE,
-    KindClassifier,
-    LogProbabilities,
-    log_softmax,
-)
+from thresher.entities.kinds.classifier import KindClassifier, LogProbabilities, log_softmax
+from thresher.entities.kinds.shared_evidence import Mentions
 from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
-_OF_GATES = 0.35  # of the evidence comes from kind gates, the rest from the classifier
-_SHARED = 0.5  # of the evidence comes from all occurrences of a name in the text
+_OF_GATES = 0.2  # of the evidence comes from kind gates, the rest from the classifier
+_LISTED = 4.0  # log-odds that a name which is an example of a kind is of this kind
+# A span gets a kind if it is an entity of this kind with at least this probability: about half of a
+# usual typed F1, which is the threshold of the largest expected F1; see `best_threshold`.
+_MIN_JOINT_SCORE = 0.22
+_ALWAYS_A_KIND, _NEVER_A_KIND = 0.8, 0.3  # kind scores that decide, whatever the score of the span
 
 Sentences = Sequence[Sequence[str]]
-
-
-def surface_forms(texts: Sequence[Sequence[Sequence[str]]]) -> NDArray[np.int64]:
-    """Number the different names of each text, without their case.
-
-    texts: for each text its names, split into words   returns: (names of all texts,)
-    """
-    numbers: dict[tuple[int, str], int] = {}
-    return np.array(
-        [
-            numbers.setdefault((text, " ".join(words).casefold()), len(numbers))
-            for text, names in enumerate(texts)
-            for words in names
-        ],
-        dtype=np.int64,
-    )
-
-
-def share_between_occurrences(
-    log_probabilities: LogProbabilities, forms: NDArray[np.int64]
-) -> LogProbabilities:
-    """Average the log-probabilities of each span with the mean of all spans of the same form.
-
-    log_probabilities: (spans, kinds)   forms: (spans,), the number of each span's surface form
-    """
-    if not len(forms):
-        return log_probabilities
-    counts = np.bincount(forms).astype(np.float32)
-    sums = np.zeros((len(counts), log_probabilities.shape[1]), dtype=np.float32)
-    np.add.at(sums, forms, log_probabilities)
-    means = (sums / counts[:, None])[forms]
-    return log_softmax((1 - _SHARED) * log_probabilities + _SHARED * means)
+Name = tuple[str, ...]  # the case-folded words of a name
 
 
 @dataclass(frozen=True)
@@ -100,9 +70,13 @@ def finding_scores(kind_scores: Vectors, finding: Sequence[bool] | None) -> Scor
 
 @dataclass(frozen=True)
 class KindAssigner:
-    """Gives candidates the kinds that a classifier predicts."""
+    """Gives candidates the kinds that a classifier predicts.
+
+    listed: the names that are examples of kinds, each with the number of its kind
+    """
 
     classifier: KindClassifier
+    listed: Mapping[Name, int] = field(default_factory=dict)
 
     def assign(
         self,
@@ -116,23 +90,56 @@ class KindAssigner:
         """
         if not any(candidates):
             return [list(each) for each in candidates]
-        names = _names(texts, candidates)
+        names = _folded_names(texts, candidates)
         bounds = span_bounds([words for text in texts for words in text], candidates)
         vectors = span_vectors(encoded.vectors, *bounds)
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
             log_probabilities = (1 - _OF_GATES) * log_probabilities + _OF_GATES * of_gates
-        shared = np.exp(share_between_occurrences(log_probabilities, surface_forms(names)))
-        scores = iter(zip(shared.argmax(axis=1).tolist(), shared.max(axis=1).tolist(), strict=True))
-        return [[self._with_kind(each, *next(scores)) for each in found] for found in candidates]
+        log_probabilities = self._with_listed_names(log_probabilities, names)
+        shared = np.exp(Mentions.in_texts(names).share(log_probabilities))
+        return self._with_kinds(candidates, shared.argmax(axis=1), shared.max(axis=1))
 
-    def _with_kind(self, candidate: Candidate, kind: int, score: float) -> Candidate:
-        if score < MIN_KIND_SCORE or kind >= len(self.classifier.kinds):
-            return candidate
-        start, end, own_score = candidate.start, candidate.end, candidate.score
-        # `dataclasses.replace` would take longer than everything else here.
-        return Candidate(start, end, own_score, self.classifier.kinds[kind], min(score, 1.0))
+    def _with_listed_names(
+        self, log_probabilities: LogProbabilities, names: Sequence[Sequence[Name]]
+    ) -> LogProbabilities:
+        """Add the evidence of spans that are example names of a kind.
+
+        log_probabilities: (spans, kinds)   names: of the spans of each text
+        """
+        kinds = [self.listed.get(name, -1) for name in chain.from_iterable(names)]
+        listed = np.flatnonzero(np.array(kinds, dtype=np.int64) >= 0)
+        if len(listed):
+            log_probabilities[listed, np.array(kinds)[listed]] += np.float32(_LISTED)
+            log_probabilities[listed] = log_softmax(log_probabilities[listed])
+        return log_probabilities
+
+    def _with_kinds(
+        self,
+        candidates: Sequence[Sequence[Candidate]],
+        kinds: NDArray[np.int64],
+        scores: NDArray[np.float32],
+    ) -> list[list[Candidate]]:
+        """Return the candidates of each sentence with their kinds.
+
+        kinds: (candidates,), the best kind or background kind of each   scores: (candidates,)
+        """
+        names = self.classifier.kinds
+        found = np.array([each.score for each in chain.from_iterable(candidates)], np.float32)
+        least = np.clip(_MIN_JOINT_SCORE / np.maximum(found, 1e-6), _NEVER_A_KIND, _ALWAYS_A_KIND)
+        has_kind = (scores >= least) & (kinds < len(names))
+        values = (each.tolist() for each in (has_kind, kinds, np.minimum(scores, 1.0)))
+        # `_replace` would take longer than everything else here.
+        given = iter(
+            [
+                Candidate(each[0], each[1], each[2], names[kind], score) if has_kind else each
+                for each, has_kind, kind, score in zip(
+                    chain.from_iterable(candidates), *values, strict=True
+                )
+            ]
+        )
+        return [list(islice(given, len(found))) for found in candidates]
 
 
 def _gate_evidence(
@@ -149,12 +156,16 @@ def _gate_evidence(
     return log_softmax(span_means(log_scores, *bounds))
 
 
-def _names(
+def _folded_names(
     texts: Sequence[Sentences], candidates: Sequence[Sequence[Candidate]]
-) -> list[list[Sequence[str]]]:
-    """Return the words of the candidates of each text."""
+) -> list[list[Name]]:
+    """Return the case-folded words of the candidates of each text."""
     remaining = iter(candidates)
     return [
-        [words[each.start : each.end] for words in text for each in next(remaining)]
+        [
+            tuple(map(str.casefold, words[each.start : each.end]))
+            for words in text
+            for each in next(remaining)
+        ]
         for text in texts
     ]

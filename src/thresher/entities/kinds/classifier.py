@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from thresher.array_files import Arrays, require_finite_arrays
 from thresher.entities.kinds.span_vectors import Vectors
 
-MIN_KIND_SCORE = 0.4  # an entity whose best kind is less probable has no kind
-
 LogProbabilities = NDArray[np.float32]
 
 

@@ -13,11 +13,12 @@ from thresher.entities.kinds.clustering import (
     principal_components,
 )
 from thresher.entities.kinds.entity_sample import EntitySample
-from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.examples import KindExamples, folded_name
 from thresher.entities.kinds.name_vectors import name_vectors
 from thresher.entities.kinds.naming import name_groups
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
 from thresher.errors import InputError
+from thresher.text.word_joining import join_words
 from thresher.validation import require_number
 
 NAMES_PER_KIND = 20
@@ -29,7 +30,7 @@ _DIMENSIONS = 8  # with more, the silhouettes of all numbers of groups are alike
 
 @dataclass(frozen=True)
 class DiscoveredKinds:
-    """The different names of a corpus in groups.
+    """The different names of a corpus, grouped by k-means.
 
     kinds: the name of each group   names: the different names, split into words
     labels: (names,), the group of each name, −1 for none   points: (names, 2), a map of the names
@@ -42,10 +43,15 @@ class DiscoveredKinds:
     points: Vectors
     distances: Vectors
 
+    def typical_indices(self, kind: int, count: int = NAMES_PER_KIND) -> list[int]:
+        """Return the indices of the names nearest to the centre of a group, the nearest first."""
+        own = np.flatnonzero(self.labels == kind)
+        order: list[int] = own[np.argsort(self.distances[own], kind="stable")][:count].tolist()
+        return order
+
     def typical_names(self, kind: int, count: int = NAMES_PER_KIND) -> list[str]:
-        """Return the names nearest to the centre of a group."""
-        nearest = _nearest(self.labels, self.distances, kind, count)
-        return [" ".join(self.names[i]) for i in nearest]
+        """Return the names nearest to the centre of a group, the nearest first."""
+        return [join_words(self.names[i]) for i in self.typical_indices(kind, count)]
 
     def examples(self) -> KindExamples:
         """Return the most typical names of each kind as examples, to edit and to find with."""
@@ -62,11 +68,10 @@ def discover_kinds(
     groups: their number; by default the one whose groups are best separated
     """
     found = group_names(encoder, sample, groups=groups)
-    nearest = [
-        _nearest(found.labels, found.distances, kind, NAMES_PER_KIND)
-        for kind in range(len(found.kinds))
+    typical_names = [
+        [found.names[i] for i in found.typical_indices(kind)] for kind in range(len(found.kinds))
     ]
-    kinds = name_groups(encoder, [[found.names[i] for i in each] for each in nearest])
+    kinds = name_groups(encoder, typical_names)
     return replace(found, kinds=tuple(kinds))
 
 
@@ -94,20 +99,13 @@ def group_names(
     return DiscoveredKinds(kinds, names, labels, points[:, :2], distances.astype(np.float32))
 
 
-def _nearest(labels: Labels, distances: Vectors, kind: int, count: int) -> list[int]:
-    """Return the indices of the names nearest to the centre of a group."""
-    own = np.flatnonzero(labels == kind)
-    order: list[int] = own[np.argsort(distances[own], kind="stable")][:count].tolist()
-    return order
-
-
 def _name_points(
     encoder: Encoder, sample: EntitySample
 ) -> tuple[tuple[tuple[str, ...], ...], Vectors]:
     """Return the different names, and a point for each: its mean context and the name by itself."""
     occurrences: dict[str, list[int]] = defaultdict(list)
     for index, words in enumerate(sample.names):
-        occurrences[" ".join(words).casefold()].append(index)
+        occurrences[folded_name(join_words(words))].append(index)
     names = tuple(sample.names[each[0]] for each in occurrences.values())
     if len(names) < 2:
         return names, np.zeros((len(names), 2), dtype=np.float32)

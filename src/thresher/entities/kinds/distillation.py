@@ -1,4 +1,4 @@
-"""Teach a student the kinds of its teacher."""
+"""Train a student's classifier of kinds on the predictions of its teacher."""
 
 import numpy as np
 
@@ -9,16 +9,18 @@ from thresher.entities.kinds.span_vectors import Vectors
 _PENALTY = 1e-5  # of the squared weights
 
 
-def distill_kinds(teacher: KindClassifier, taught: Vectors, learned: Vectors) -> KindClassifier:
-    """Return a classifier that predicts the teacher's probabilities from other vectors.
+def distill_kinds(
+    teacher: KindClassifier, teacher_vectors: Vectors, student_vectors: Vectors
+) -> KindClassifier:
+    """Return a classifier that predicts the teacher's probabilities from the student's vectors.
 
-    taught: (spans, width), the teacher's vectors   learned: (spans, width), the student's
+    teacher_vectors, student_vectors: (spans, width) each, of the same spans
     """
-    mean = learned.mean(axis=0)
+    mean = student_vectors.mean(axis=0)
     weight, bias = fit_softmax_regression(
-        learned - mean,
-        np.exp(teacher.log_probabilities(taught)),
-        np.ones(len(learned), dtype=np.float32),
+        student_vectors - mean,
+        np.exp(teacher.log_probabilities(teacher_vectors)),
+        np.ones(len(student_vectors), dtype=np.float32),
         penalty=_PENALTY,
     )
     return KindClassifier(teacher.kinds, weight, bias, mean)

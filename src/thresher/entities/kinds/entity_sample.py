@@ -1,7 +1,7 @@
 """A sample of the entities that a finder found in its training text, without labels.
 
-Kinds are learned from example names and from this sample: a name says what its kind is called, and
-the sample shows in which contexts such names occur.
+Kinds are learned from example names and from this sample, which shows in which contexts such names
+occur.
 """
 
 from collections import Counter
@@ -26,9 +26,9 @@ _INT8_LEVELS = 127
 
 @dataclass(frozen=True)
 class EntitySample:
-    """Entities with their contexts.
+    """Entities with vectors of their contexts.
 
-    names: the words of each entity   contexts: (entities, width), of length 1
+    names: the words of each entity   contexts: (entities, width), vectors of length 1
     """
 
     names: tuple[tuple[str, ...], ...]
@@ -63,7 +63,7 @@ class EntitySample:
     ) -> "EntitySample":
         """Return the sample whose contexts `to_arrays` gave; ValueError for other arrays."""
         levels, scale = arrays["contexts"], arrays["scale"].astype(np.float32)
-        # Before they are multiplied: shapes that differ could be broadcast to a huge matrix.
+        # Checked before the product: shapes that differ could be broadcast to a huge matrix.
         if levels.dtype != np.int8 or levels.ndim != 2 or scale.shape != (len(levels),):
             raise ValueError(
                 f"contexts of the shape {levels.shape} ({levels.dtype}) do not fit scales "
@@ -98,11 +98,11 @@ def collect_sample(
         return empty_sample(vectors.shape[1])
     starts, ends = span_bounds(sentences, found)
     chosen = sample_indices(names)
-    means = [
+    sums = [
         np.asarray(vectors[units.rows_of_words(start, end)], dtype=np.float32).sum(axis=0)
         for start, end in zip(starts[chosen], ends[chosen], strict=True)
     ]
-    return EntitySample(tuple(names[index] for index in chosen), unit_length(np.stack(means)))
+    return EntitySample(tuple(names[index] for index in chosen), unit_length(np.stack(sums)))
 
 
 def sample_indices(names: Sequence[Sequence[str]], *, seed: int = 0) -> list[int]:

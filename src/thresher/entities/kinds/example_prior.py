@@ -1,9 +1,9 @@
 """The prior of kind gates: the probability that a word belongs to an entity of each kind.
 
-It comes from the example names alone. Their occurrences in raw text are positive; all other words
-are unlabelled, and count as words of no kind with a small weight. Softmax regression on the word
-vectors then gives every word a probability. In each round of self-training the most probable words,
-as many as the finder finds without the examples, become positive, too.
+It is learned from the example names alone, by softmax regression on word vectors. Occurrences of
+the names in raw text are positive examples. All other words are unlabelled: they are examples of
+"no kind" with a small weight. The regression is then repeated in rounds of self-training, in which
+the most probable words, as many as the finder finds without the examples, are positive, too.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
 NO_KIND = -1
-_MAX_WORDS = 100_000  # of the text from which the prior is learned; beyond, a random part
+_MAX_WORDS = 100_000  # unlabelled words from which the prior is learned; of more, a random part
 
 Kinds = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -29,9 +29,9 @@ Flags = NDArray[np.bool_]
 class PriorSettings:
     """How the prior is learned.
 
-    rate: the fraction of words that self-training takes as positive
+    rate: the fraction of words that are positive in self-training
     rounds: of self-training   unlabelled: the weight of a word that may be positive or not
-    penalty: of the squared weights
+    penalty: the factor of the squared weights
     """
 
     rate: float = 0.08

@@ -68,6 +68,14 @@ class KindExamples:
         """The names of the kinds, in the order in which they were given."""
         return tuple(self.names)
 
+    def listed(self) -> dict[tuple[str, ...], int]:
+        """Return the case-folded words of each name, with the number of its kind."""
+        return {
+            tuple(map(str.casefold, name_words(name))): number
+            for number, names in enumerate(self.names.values())
+            for name in names
+        }
+
     def to_toml(self, remarks: Mapping[str, str] | None = None) -> str:
         """Return the content of a TOML file.
 

@@ -2,10 +2,11 @@
 
     L = Σ_k agreement(gates_k, π_k) − λ_kl min(D, cap)
 
-D is the divergence between the gates of different kinds, which keeps them apart; see
-`thresher.gates.variants`. A kind gate is evidence for the kind of an entity. Where the general gate
-misses many of a kind's examples, lower-case diseases for example, its gate also finds entities: a
-word that it opens for is part of an entity, even if nothing else shows it.
+D is the divergence between the gates of different kinds, which makes them differ; see
+`thresher.gates.variants`. The score of a kind gate is evidence for the kind of an entity. The gates
+of some kinds also find entities: those whose examples the general gate often misses, for example
+diseases in lower case. A word for which such a gate is open is part of an entity, even if the
+general gate is closed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +32,8 @@ STEPS = 300
 _WORDS_PER_BATCH = 1024
 _HIDDEN = 64
 _LEARNING_RATE, _WEIGHT_DECAY, _WARM_UP = 3e-3, 1e-2, 20
-_KEPT_APART = DualModels(weight=0.03, cap=0.5)  # λ_kl, and the D beyond which nothing is gained
+_DIVERGENCE = DualModels(weight=0.03, cap=0.5)  # λ_kl and cap
+_WORDS_PER_PART = 65_536  # of which scores are computed at a time
 _FINDING = "finding"
 _SEED_DISTANCE = 7919  # between the seeds of selectors that are trained together
 
@@ -69,7 +71,9 @@ class KindGates:
         """Return the gates whose weights `to_arrays` gave.   count: of kinds"""
         tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
         states = [without_prefix(f"{number}.", tensors) for number in range(count)]
-        selectors = tuple(build_module(partial(_like, each), each).eval() for each in states)
+        selectors = tuple(
+            build_module(partial(_selector_for, each), each).eval() for each in states
+        )
         if _FINDING not in arrays:  # all gates find
             return cls(selectors)
         finding = arrays[_FINDING]
@@ -78,8 +82,8 @@ class KindGates:
         return cls(selectors, tuple(finding.tolist()))
 
 
-def _like(state: Mapping[str, Tensor]) -> Selector:
-    """Return a selector with the shape of these weights."""
+def _selector_for(state: Mapping[str, Tensor]) -> Selector:
+    """Return an untrained selector into which these weights fit."""
     width, hidden = len(state["norm.weight"]), len(state["inner.bias"])
     return Selector(width, hidden=hidden, form=GateForm.THRESHOLDED)
 
@@ -104,12 +108,12 @@ def train_kind_gates(
         for each in seeds
     ]
     optimizer = adamw(selectors, learning_rate=_LEARNING_RATE, weight_decay=_WEIGHT_DECAY)
-    order = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed)
     for step in range(STEPS):
         set_learning_rate(optimizer, step=step, steps=STEPS, warm_up=_WARM_UP)
-        rows = np.sort(order.integers(len(vectors), size=_WORDS_PER_BATCH))
+        rows = np.sort(generator.integers(len(vectors), size=_WORDS_PER_BATCH))
         batch = torch.from_numpy(np.asarray(vectors[rows], dtype=np.float32)).to(device)
-        loss = _loss(selectors, batch, torch.from_numpy(prior[rows]).to(device), order)
+        loss = _loss(selectors, batch, torch.from_numpy(prior[rows]).to(device), generator)
         take_step(optimizer, loss, when=f"in step {step + 1} of the kind gates")
         after_step()
     return KindGates(tuple(each.half().float().eval() for each in selectors))
@@ -119,15 +123,15 @@ def _loss(
     selectors: Sequence[Selector],
     vectors: Tensor,
     prior: Tensor,
-    order: np.random.Generator,
+    generator: np.random.Generator,
 ) -> Tensor:
     """Return the objective on a batch; the divergence is that of a random pair of kinds."""
     gates = [selector(vectors) for selector in selectors]
     loss = torch.stack([agreement(each, prior[:, k]) for k, each in enumerate(gates)]).sum()
     if len(gates) < 2:
         return loss
-    pair = order.choice(len(gates), size=2, replace=False).tolist()
-    weight, divergence = _KEPT_APART.term([gates[k] for k in pair])
+    pair = generator.choice(len(gates), size=2, replace=False).tolist()
+    weight, divergence = _DIVERGENCE.term([gates[k] for k in pair])
     return loss + weight * divergence
 
 
@@ -135,7 +139,8 @@ def kind_scores(gates: KindGates, vectors: NDArray[np.float16] | Vectors) -> Vec
     """Return `gates.scores` as an array, computed in parts: (words, kinds)."""
     device = next(gates.selectors[0].parameters()).device
     parts = [np.zeros((0, len(gates.selectors)), dtype=np.float32)]
-    for low in range(0, len(vectors), 65_536):
-        rows = torch.from_numpy(np.asarray(vectors[low : low + 65_536], dtype=np.float32))
+    for low in range(0, len(vectors), _WORDS_PER_PART):
+        part = np.asarray(vectors[low : low + _WORDS_PER_PART], dtype=np.float32)
+        rows = torch.from_numpy(part)
         parts.append(to_cpu(gates.scores(rows.to(device))).numpy())
     return np.concatenate(parts)

@@ -1,13 +1,14 @@
-"""What a model knows about kinds, and how it is saved in the folder of the model."""
+"""The kinds of a model: sample, classifier and gates, and their files in the model folder."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from safetensors.numpy import save
 
 from thresher.array_files import Arrays, load_arrays, with_prefix, without_prefix
+from thresher.entities.kinds.assignment import KindAssigner, Name
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import check_kind_name
@@ -29,13 +30,16 @@ _SAMPLE, _CLASSIFIER, _GATES = "sample.", "classifier.", "gates."
 class KindModel:
     """A sample of entities, a classifier of their kinds, and gates that find entities of a kind.
 
-    sample: from which kinds can be learned   classifier: None if the model has no kinds
-    gates: one for each kind of the classifier; None if kinds were not given when it was trained
+    sample: shows in which contexts names occur; other kinds can be learned with it
+    classifier: None if the model has no kinds
+    gates: one for each kind; None if they were not trained
+    listed: the names that are examples of kinds, each with the number of its kind
     """
 
     sample: EntitySample
     classifier: KindClassifier | None = None
     gates: "KindGates | None" = None
+    listed: Mapping[Name, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.gates is not None and self.classifier is not None:
@@ -47,6 +51,15 @@ class KindModel:
     def kinds(self) -> tuple[str, ...]:
         """The names of the kinds."""
         return self.classifier.kinds if self.classifier else ()
+
+    @property
+    def assigner(self) -> KindAssigner | None:
+        """What gives candidates their kinds; None if the model has no kinds."""
+        return KindAssigner(self.classifier, self.listed) if self.classifier else None
+
+    def listed_config(self) -> dict[str, int]:
+        """Return `listed` as JSON can hold it; `listed_names` reads it again."""
+        return {" ".join(name): kind for name, kind in self.listed.items()}
 
     @property
     def _selectors(self) -> "tuple[Selector, ...]":
@@ -72,7 +85,10 @@ class KindModel:
         if self.gates is not None:
             arrays |= with_prefix(_GATES, self.gates.to_arrays())
         names = {"kinds": list(self.kinds), "names": [" ".join(each) for each in self.sample.names]}
-        text = json.dumps(names, ensure_ascii=False, indent=0) + "\n"
+        text = (
+            json.dumps(names | {"listed": self.listed_config()}, ensure_ascii=False, indent=0)
+            + "\n"
+        )
         return {WEIGHTS: save(arrays), NAMES: text.encode(errors="replace")}
 
     @classmethod
@@ -95,7 +111,17 @@ class KindModel:
             if kinds
             else None,
             _read_gates(len(kinds), without_prefix(_GATES, arrays)),
+            listed_names(config.get("listed", {}), len(kinds)),
         )
+
+
+def listed_names(config: Any, kinds: int) -> dict[Name, int]:
+    """Return the example names of kinds from a config: case-folded words → number of the kind."""
+    valid = isinstance(config, dict) and all(
+        type(kind) is int and 0 <= kind < kinds for kind in config.values()
+    )
+    require(valid, "listed", type(config).__name__, f"names with numbers below {kinds}")
+    return {tuple(name.split(" ")): kind for name, kind in config.items()}
 
 
 def has_gates(files: Mapping[str, bytes]) -> bool:

@@ -1,9 +1,9 @@
 """Name groups of entities by the category noun that is nearest to their typical names.
 
-The nouns are a list of ours (`category_nouns.txt`). Names and nouns are encoded by themselves with
-the last layer of the encoder, whose means represent what a text is about. An encoder that does not
-know these English nouns as words cannot compare them; then a group is called after its most typical
-name.
+The nouns are listed in `category_nouns.txt`. Names and nouns are encoded without context with the
+last layer of the encoder, whose mean vectors represent what a text is about. An encoder whose
+vocabulary lacks most of these English nouns cannot compare them; a group is then named after its
+most typical name.
 """
 
 import re
@@ -15,8 +15,9 @@ import torch
 
 from thresher.encoders.protocol import Encoder, sentence_vectors
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
+from thresher.text.word_joining import join_words
 
-_MIN_KNOWN = 0.5  # of the nouns must be words of the encoder
+_MIN_KNOWN = 0.5  # the fraction of nouns that must be in the vocabulary of the encoder
 
 
 def name_groups(encoder: Encoder, groups: Sequence[Sequence[Sequence[str]]]) -> list[str]:
@@ -57,7 +58,7 @@ def _encode(encoder: Encoder, names: Sequence[Sequence[str]]) -> Vectors:
 
 
 def _name_like(words: Sequence[str]) -> str:
-    return "like-" + re.sub(r"\s+", "-", " ".join(words))
+    return "like-" + re.sub(r"\s+", "-", join_words(words))
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

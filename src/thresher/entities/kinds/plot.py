@@ -8,6 +8,7 @@ import numpy as np
 
 from thresher.entities.kinds.discovery import DiscoveredKinds
 from thresher.errors import requires_extra
+from thresher.text.word_joining import join_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,9 +46,8 @@ def _draw_kind(axes: "Axes", kinds: DiscoveredKinds, number: int, colour: Any) -
     own = np.flatnonzero(kinds.labels == number)
     x, y = kinds.points[own].T
     axes.scatter(x, y, s=9, color=colour, alpha=0.6, linewidths=0, label=f"{kinds.kinds[number]}")
-    nearest = own[np.argsort(kinds.distances[own], kind="stable")][:_LABELS_PER_KIND]
-    for index in nearest.tolist():
-        name = " ".join(kinds.names[index]).replace("$", r"\$")
+    for index in kinds.typical_indices(number, _LABELS_PER_KIND):
+        name = join_words(kinds.names[index]).replace("$", r"\$")
         axes.annotate(name, kinds.points[index], fontsize=7, color=colour, alpha=0.95)
 
 

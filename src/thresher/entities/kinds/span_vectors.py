@@ -6,12 +6,15 @@ layer, which say more about the word and less about the topic of the text than t
 """
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.finding.decoding import Candidate
 from thresher.gates.batching import sentence_starts
+from thresher.gates.run_sums import run_sums
 
 Vectors = NDArray[np.float32]
 
@@ -22,13 +25,9 @@ def span_means(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int
     vectors: (words, width)   starts, ends: (spans,)   returns: (spans, width)
     """
     lengths = ends - starts
-    if not len(lengths):
-        return np.zeros((0, vectors.shape[1]), dtype=np.float32)
-    first = np.cumsum(lengths) - lengths
-    rows = np.arange(int(lengths.sum())) - np.repeat(first - starts, lengths)
-    sums = np.add.reduceat(vectors[rows], first, axis=0)
-    means: Vectors = (sums / lengths[:, None]).astype(np.float32)
-    return means
+    sums = run_sums(vectors, np.arange(len(vectors)), starts, lengths)
+    sums /= lengths[:, None].astype(np.float32)
+    return sums
 
 
 def span_vectors(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> Vectors:
@@ -39,7 +38,7 @@ def span_vectors(vectors: Vectors, starts: NDArray[np.int64], ends: NDArray[np.i
 def unit_length(vectors: Vectors) -> Vectors:
     """Return the vectors divided by their lengths; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: Vectors = (vectors / np.maximum(lengths, 1e-6)).astype(np.float32)
+    units: Vectors = (vectors / np.maximum(lengths, 1e-6)).astype(np.float32, copy=False)
     return units
 
 
@@ -47,9 +46,12 @@ def span_bounds(
     sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the first word and the end of each candidate, counted through all sentences."""
-    offsets = np.repeat(sentence_starts(sentences)[:-1], list(map(len, candidates)))
-    bounds = [(each.start, each.end) for found in candidates for each in found]
-    start, end = np.array(bounds, dtype=np.int64).reshape(-1, 2).T
+    counts = list(map(len, candidates))
+    offsets = np.repeat(sentence_starts(sentences)[:-1], counts)
+    start, end = (
+        np.fromiter(map(itemgetter(field), chain.from_iterable(candidates)), np.int64, sum(counts))
+        for field in (0, 1)
+    )
     return start + offsets, end + offsets
 
 

@@ -39,7 +39,7 @@ class OnnxFinder(TextFinder):
     def load(cls, path: str | Path, *, threads: int | None = None) -> Self:
         """Load a finder from an ONNX file.
 
-        threads: of a matrix product; by default as many as the CPU has cores
+        threads: their number for a matrix product; by default one for each core of the CPU
         """
         with requires_extra("onnx", "ONNX files need onnxruntime"):
             import onnxruntime  # noqa: PLC0415 (an extra)

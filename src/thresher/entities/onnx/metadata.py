@@ -1,10 +1,9 @@
-"""What a finder needs besides its graph, as JSON in the metadata of the ONNX file.
+"""The metadata of an ONNX file: everything that a finder needs besides its graph, as JSON.
 
 The file may come from anyone, so the JSON is limited in size and every value is checked.
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +12,15 @@ import numpy as np
 
 from thresher.encoders.token_windows import WindowLayout
 from thresher.encoders.word_tokenizers import subword_tokenizer, word_pair_tokenizer
+from thresher.entities import model_config
 from thresher.entities.finding.signal_weights import SignalWeights
-from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import KindAssigner
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.examples import check_kind_name
+from thresher.entities.kinds.kind_model import listed_names
+from thresher.entities.model_config import finite_numbers
 from thresher.entities.onnx.graph import GraphInputs
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.errors import InputError
@@ -67,8 +68,10 @@ def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
         "min_word_score": model.min_word_score,
         "not_names": sorted(model.not_names),
         "dates": None if model.dates is None else sorted(model.dates),
+        "shared_gates": dict(model.shared_gates),
         "scripts": None if model.scripts is None else sorted(model.scripts),
         "kinds": None if classifier is None else _classifier_config(classifier),
+        "listed": model.kinds.listed_config() if model.kinds else {},
         "finding": kind_gates.finding if kind_gates else None,
     }
     values = {
@@ -83,7 +86,7 @@ def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
 def from_metadata(metadata: Mapping[str, str], name: str) -> FinderParts:
     """Return the finder that `to_metadata` described; raise InputError for anything else.
 
-    name: of the file, for error messages
+    name: the name of the file, for error messages
     """
     if CONFIG not in metadata:
         raise InputError(f"{name} was not written by thresher export: it has no {CONFIG}")
@@ -108,25 +111,22 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     require(config["format"] == _FORMAT, "format", config["format"], str(_FORMAT))
     threshold = float(config["threshold"])
     require_number("threshold", threshold, at_least=0, at_most=1)
-    spans = config["spans"]
     not_names, dates = frozenset(_words(config, "not_names")), config["dates"]
-    weights = SignalWeights(**_numbers(config["signal_weights"]))
-    extractor = SignalExtractor(
+    weights = SignalWeights(**finite_numbers(config["signal_weights"]))
+    spans = None if config["spans"] is None else SpanModel(**finite_numbers(config["spans"]))
+    extractor = model_config.signal_extractor(
+        weights,
+        spans,
         ordinary=frozenset(metadata[ORDINARY].split("\n")) if ORDINARY in metadata else None,
         not_names=not_names,
         dates=None if dates is None else frozenset(_words(config, "dates")),
-        strict_headlines=spans is not None,
-        caseless=weights.caseless != 0,
+        shared_gates=model_config.shared_gates(config),
     )
-    decoder = WordDecoder(
-        weights,
-        not_names,
-        None if spans is None else SpanModel(**_numbers(spans)),
-        float(config["min_word_score"]),
-    )
+    decoder = WordDecoder(weights, not_names, spans, float(config["min_word_score"]))
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
-    assigner = KindAssigner(classifier) if classifier else None
     kinds = classifier.kinds if classifier else ()
+    listed = listed_names(config.get("listed", {}), len(kinds))
+    assigner = KindAssigner(classifier, listed) if classifier else None
     return FinderParts(
         _inputs(config["windows"], metadata),
         SentenceScorer(extractor, decoder, assigner, _finding(config, len(kinds))),
@@ -169,13 +169,6 @@ def _words(config: Mapping[str, Any], name: str) -> list[str]:
     valid = isinstance(words, list) and all(isinstance(each, str) for each in words)
     require(valid, name, type(words).__name__, "a list of words")
     return list(words)
-
-
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    numbers = {name: float(value) for name, value in values.items()}
-    for name, value in numbers.items():
-        require_number(name, value, above=-math.inf, below=math.inf)
-    return numbers
 
 
 def _finding(config: Mapping[str, Any], kinds: int) -> tuple[bool, ...] | None:

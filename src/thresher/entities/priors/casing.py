@@ -33,9 +33,14 @@ def casing_of_sentence(words: Sequence[str]) -> list[Casing]:
     return list(map(Casing, casing_of_words(IndexedSentences.from_sentences([words])).tolist()))
 
 
-# Bits of `_case_traits`; the two lowest are the `Casing` of the word itself.
-_CASING, _LONG, _STARTER = 0b11, 0b100, 0b1000
+# Bits of `case_traits`; the two lowest are the `Casing` of the word itself.
+_CASING, _CONTENT, _STARTER = 0b11, 0b100, 0b1000
+CASE_TRAITS = _CASING | _CONTENT | _STARTER
 _LONG_WORD = 5  # letters
+_HEADLINE_WORDS = frozenset(  # short words that English headlines leave in lower case
+    "a an the and but or nor for so yet of in on at to by with from as off up out over into onto "
+    "upon per via vs vs. than if 's ’s n't s".split()
+)
 
 
 def casing_of_words(
@@ -43,6 +48,7 @@ def casing_of_words(
     *,
     strict_headlines: bool = False,
     only_cased_sentences: bool = False,
+    traits: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int8]:
     """Return the `Casing` of each word: (words,).
 
@@ -50,11 +56,13 @@ def casing_of_words(
     of a headline (at least as many capitalised words as lower-case ones); words without cased
     letters; addresses.
 
-    strict_headlines: a headline, moreover, has no lower-case word of five or more letters, so that
-        a short sentence with several names is none
+    strict_headlines: a headline, moreover, has no lower-case words but short ones such as "of" and
+        "the", so that a short sentence with several names is none: "Ann Lee met Bob Ray in Rome"
     only_cased_sentences: in a sentence without any capital, every word is uninformative
+    traits: (words,), the `case_traits` of each word, if they are known already
     """
-    traits = sentences.map_words(_case_traits, np.int8)
+    if traits is None:
+        traits = sentences.map_words(case_traits, np.int8)
     casing: NDArray[np.int8] = traits & _CASING
     sentence = sentences.sentence_of_word()
     capital, lower = (
@@ -63,8 +71,8 @@ def casing_of_words(
     )
     has_no_case = capital >= lower  # a headline
     if strict_headlines:
-        long = traits & (_LONG | _CASING) == _LONG | Casing.LOWER
-        has_no_case &= np.bincount(sentence[long], minlength=len(sentences)) == 0
+        content = traits & (_CONTENT | _CASING) == _CONTENT | Casing.LOWER
+        has_no_case &= np.bincount(sentence[content], minlength=len(sentences)) == 0
     if only_cased_sentences:
         has_no_case |= capital == 0
     starters = (traits & _STARTER) != 0
@@ -99,6 +107,7 @@ def is_caseless(word: str) -> bool:
     return has_letters(word) and word.lower() == word.upper()
 
 
+@lru_cache(_CACHE_SIZE)
 def is_word(word: str) -> bool:
     """Return True if the word has letters and is no address: not punctuation, not a number."""
     return has_letters(word) and not is_address(word)
@@ -115,7 +124,8 @@ def _casing_of_word(word: str) -> Casing:
 
 
 @lru_cache(_CACHE_SIZE)
-def _case_traits(word: str) -> int:
+def case_traits(word: str) -> int:
     """Return what `casing_of_words` needs to know of a word, as bits."""
-    long = _LONG if len(word) >= _LONG_WORD else 0
-    return _casing_of_word(word) | long | (_STARTER if word in _SENTENCE_STARTERS else 0)
+    is_short = word in _HEADLINE_WORDS or len(word) == 1 or not word.isalpha()
+    content = 0 if is_short and len(word) < _LONG_WORD else _CONTENT
+    return _casing_of_word(word) | content | (_STARTER if word in _SENTENCE_STARTERS else 0)

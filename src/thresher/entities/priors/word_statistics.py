@@ -117,16 +117,35 @@ def is_repeated_nearby(
     text_lengths: the number of sentences of each text; repetitions count within a text only. By
         default all sentences are one text
     """
-    indexed, ids = IndexedSentences.from_sentences(sentences), WordIds()
+    indexed = IndexedSentences.from_sentences(sentences)
+    rare = indexed.map_vocabulary(lambda word: is_rare(word, ordinary), np.bool_)
+    return repeated_nearby(indexed, rare, text_lengths=text_lengths)
 
-    def rare_id(word: str) -> int:
-        folded = word.casefold()
-        return ids[folded] if folded not in ordinary and has_letters(folded) else -1
 
-    word = indexed.map_words(rare_id, np.int32)
-    index = np.flatnonzero(word >= 0)
-    index = index[np.argsort(word[index], kind="stable")]  # group by word
-    word, sentence = word[index], indexed.sentence_of_word()[index]
+def is_rare(word: str, ordinary: Set[str]) -> bool:
+    """Return True if a word has letters and is not ordinary.   ordinary: case-folded"""
+    folded = word.casefold()
+    return folded not in ordinary and has_letters(folded)
+
+
+def repeated_nearby(
+    indexed: IndexedSentences,
+    rare: NDArray[np.bool_],
+    *,
+    text_lengths: Sequence[int] | None = None,
+) -> NDArray[np.bool_]:
+    """Return `is_repeated_nearby`, given which words are rare.
+
+    rare: (vocabulary,)
+    """
+    ids, rare_words = WordIds(), np.flatnonzero(rare).tolist()
+    folded_id = np.zeros(len(rare), dtype=np.int32)
+    folded_id[rare_words] = [ids[indexed.vocabulary[each].casefold()] for each in rare_words]
+    index = np.flatnonzero(rare[indexed.word_ids])
+    word = folded_id[indexed.word_ids[index]]
+    order = np.argsort(word, kind="stable")  # group by word
+    index, word = index[order], word[order]
+    sentence = indexed.sentence_of_word()[index]
     near = (word[1:] == word[:-1]) & (sentence[1:] - sentence[:-1] <= _MAX_DISTANCE)
     if text_lengths is not None and len(text_lengths) > 1:
         text = np.repeat(np.arange(len(text_lengths)), text_lengths)[sentence]

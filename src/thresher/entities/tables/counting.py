@@ -55,7 +55,7 @@ class EntityRow:
 
 @dataclass
 class _Counts:
-    """What is known of a name, in a document or in the corpus."""
+    """The mentions of a name, in a document or in the corpus."""
 
     first_mention: str
     first: int = 0  # the number of the first mention in its document

@@ -33,7 +33,8 @@ _WARM_UP_STEPS = 100
 class DistillationSettings:
     """How a student is trained.
 
-    width: of token vectors   layers, reach: of the convolution over words   hidden: of the selector
+    width: the length of token vectors   hidden: the width of the selector
+    layers, reach: of the convolution over words: each layer mixes `reach` words on either side
     vector_rate: the learning rate of token vectors, which is higher because each batch contains
         only a few of them
     """
@@ -69,7 +70,7 @@ class Student:
     def new(cls, teacher: Encoder, settings: DistillationSettings, *, form: str) -> "Student":
         """Return an untrained student, whose token vectors are derived from the teacher's.
 
-        form: of its gates
+        form: the form of its gates
         """
         if not isinstance(teacher, SubwordEncoder):
             raise InputError(

@@ -15,11 +15,11 @@ from thresher.entities.training.state import EpochReport, Terms, TrainingState
 from thresher.gates.batching import sentence_starts, shuffled_batches
 from thresher.gates.contrast import contrast
 from thresher.gates.corpus import EncodedCorpus
-from thresher.gates.distributed import SINGLE_PROCESS, ProcessGroup
 from thresher.gates.objective import agreement, continuity, rate_divergence, sparsity
 from thresher.gates.optimization import set_learning_rate, take_step
 from thresher.gates.selector import Selector
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 _WARM_UP_STEPS = 50
 
@@ -43,7 +43,7 @@ def train_selectors(
     *,
     after_step: Callable[[], None] = lambda: None,
     after_epoch: Callable[[EpochReport], None] = lambda report: None,
-    processes: ProcessGroup = SINGLE_PROCESS,
+    processes: Processes = SINGLE_PROCESS,
 ) -> list[Selector]:
     """Run the remaining epochs, and return the trained selectors; changes the state in place.
 
@@ -67,7 +67,7 @@ class _TrainingLoop:
     encoder: Encoder
     corpus: TrainingCorpus
     settings: EntitySettings
-    processes: ProcessGroup
+    processes: Processes
 
     def run_epoch(self, after_step: Callable[[], None]) -> None:
         """Take the steps of the epoch that are not done yet."""

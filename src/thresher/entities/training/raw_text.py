@@ -17,8 +17,8 @@ from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_priors import CasingPrior
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.entities.training.settings import EntitySettings
-from thresher.gates.distributed import ProcessGroup
 from thresher.text.indexed_sentences import SentenceStore
+from thresher.training_processes import Processes
 from thresher.work_folder import SENTENCES
 
 # With fewer words, boundaries of names are not learned and runs of words are decoded.
@@ -93,7 +93,7 @@ class RawText:
 
 @contextmanager
 def stored_sentences(
-    sentences: Iterable[Sequence[str]], work_dir: Path, processes: ProcessGroup
+    sentences: Iterable[Sequence[str]], work_dir: Path, processes: Processes
 ) -> Iterator[SentenceStore]:
     """Write sentences to the work folder, so that they need not fit in memory, and open them.
 

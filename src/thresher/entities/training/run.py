@@ -15,11 +15,11 @@ from thresher.entities.training.checkpoints import load_checkpoint, save_checkpo
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch, train_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
-from thresher.gates.distributed import ProcessGroup
 from thresher.gates.selector import Selector
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
 from thresher.text.indexed_sentences import IndexedSentences
+from thresher.training_processes import Processes
 from thresher.work_folder import other_run_error
 
 _SECONDS_BETWEEN_CHECKPOINTS = 60.0  # within a long epoch
@@ -36,7 +36,7 @@ class FitRun:
     fingerprint: str
     resume: bool
     progress: ProgressReporter
-    processes: ProcessGroup
+    processes: Processes
 
     def vectors(
         self,

@@ -35,7 +35,7 @@ class EntitySettings:
     filter: which frequencies of sentence vectors the contrast compares
     dual: several selectors that agree or differ
     agreement, contrast, complement, sparsity, continuity: the weights λ_e, λ_con, λ_cmp, λ_s, λ_tv
-    temperature: of the contrast
+    temperature: τ of the contrastive loss
     contrast_share: the fraction of batches for which gates are sampled and sentences encoded again
     target_rate: hold P(open) at this rate with a Lagrange multiplier λ_s, instead of a fixed λ_s
     repeated_rate: the prior of a lower-case word that is rare in general and repeated nearby

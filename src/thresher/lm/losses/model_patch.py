@@ -33,6 +33,10 @@ def apply_margin_loss(
     for name in ("logit_scale", "logits_scaling"):
         if getattr(config, name, None) not in (None, 1, 1.0):
             raise ValueError(f"`model` multiplies its logits ({name}), which is not supported")
+    if getattr(config, "output_router_logits", False):
+        raise ValueError(
+            "`model` adds a loss of its routers (output_router_logits), which is not supported"
+        )
     patched: Any = model
     decoder, head = patched.base_model, patched.get_output_embeddings()
     if decoder is model or not isinstance(head, nn.Linear):

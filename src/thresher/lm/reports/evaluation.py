@@ -1,7 +1,7 @@
 """Evaluate how well a model predicts each token, under its full, normalised distribution."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 
 import torch
@@ -13,7 +13,10 @@ from thresher.lm.training.batches import IGNORED, Batch, Task
 from thresher.maths.information import bits_per_byte, perplexity
 
 _MIN_TEMPERATURE, _MAX_TEMPERATURE = 0.005, 20.0
-_LOGITS_AT_ONCE = 1 << 26  # 256 MiB in float32
+# How many logits are held at a time. Larger blocks on a CPU take three times as long: they are
+# returned to the operating system after each operation, which clears them again for the next one.
+_LOGITS_AT_ONCE_CPU = 1 << 20  # 4 MiB in float32
+_LOGITS_AT_ONCE_GPU = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -134,19 +137,44 @@ def evaluate(
     limit: int | None = None,
     temperature: float = 1.0,
     byte_count: int | None = None,
+    on_progress: Callable[[int], None] = lambda tokens: None,
 ) -> Evaluation:
     """Evaluate a model on every token of a text, or on about `limit` tokens spread over it.
 
     ids: (tokens,)   batch: windows at a time
     byte_count: see `Evaluation`
+    on_progress: called with the number of further tokens that are done
     """
     sums = TokenSums.zeros(task.vocabulary, device=model.device)
     batches = task.evaluation_batches(ids.to(model.device), size=batch, limit=limit)
-    for log_p, target in _predictions(model, batches):
+    for log_p, target in _predictions(model, batches, on_progress):
         sums.add(log_p, target, temperature=temperature)
     if not sums.count.any():
         raise InputError(f"no token was masked in a text of {len(ids)} tokens; give more text")
     return Evaluation(sums.cpu(), temperature, byte_count)
+
+
+@torch.no_grad()
+def adjusted_loss(
+    model: LanguageModel,
+    task: Task,
+    ids: Tensor,
+    adjustment: Tensor,
+    *,
+    batch: int = 32,
+    limit: int | None = None,
+) -> float:
+    """Return the mean loss with an adjustment of the logits, as in training.
+
+    adjustment: (vocabulary,)   limit: see `evaluate`
+    """
+    total, count = 0.0, 0
+    batches = task.evaluation_batches(ids.to(model.device), size=batch, limit=limit)
+    for log_p, target in _predictions(model, batches):
+        adjusted = (log_p + adjustment).log_softmax(1)
+        total -= adjusted.gather(1, target[:, None]).double().sum().item()
+        count += len(target)
+    return total / count
 
 
 @torch.no_grad()
@@ -176,17 +204,23 @@ def best_temperature(
     return 1 / beta
 
 
-def _predictions(model: LanguageModel, batches: Iterable[Batch]) -> Iterable[tuple[Tensor, Tensor]]:
+def _predictions(
+    model: LanguageModel,
+    batches: Iterable[Batch],
+    on_progress: Callable[[int], None] = lambda tokens: None,
+) -> Iterable[tuple[Tensor, Tensor]]:
     """Yield log p and targets of the predicted positions: (positions, vocabulary), (positions,)."""
     training = model.training
+    at_once = _LOGITS_AT_ONCE_CPU if model.device.type == "cpu" else _LOGITS_AT_ONCE_GPU
+    rows = max(1, at_once // model.architecture.vocabulary)
     model.eval()
     try:
         for input, target in batches:
             predicted = target != IGNORED
-            rows = max(1, _LOGITS_AT_ONCE // model.architecture.vocabulary)
             hidden = torch.split(model(input)[predicted], rows)
             targets = torch.split(target[predicted], rows)
             for vectors, tokens in zip(hidden, targets, strict=True):
                 yield model.output.all_log_probs(vectors).float(), tokens
+            on_progress(target.numel())
     finally:
         model.train(training)

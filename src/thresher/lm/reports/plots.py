@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from thresher.errors import requires_extra
-from thresher.lm.reports.comparison import comparable, loss_differences
+from thresher.lm.reports.comparison import Difference, compared_sets, loss_differences, set_name
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.tokens.counts import tokens_by_frequency
 from thresher.lm.trained_model import TrainedLanguageModel
@@ -115,46 +115,54 @@ def plot_loss_curves(models: Mapping[str, TrainedLanguageModel]) -> "Figure | No
 
 
 def plot_differences(models: Mapping[str, TrainedLanguageModel]) -> "Figure | None":
-    """Plot the second of two models minus the first: loss by group, and gradients by role."""
-    if len(models) != 2:
+    """Plot the second of two models, or sets of seeds, minus the first: loss and gradient roles."""
+    compared = compared_sets(models)
+    if compared is None:
         return None
-    (first, one), (second, other) = models.items()
-    if not comparable(one, other):
-        return None
-    have_roles = one.roles is not None and other.roles is not None
+    first, second = compared
+    have_roles = all(each.roles is not None for each in models.values())
     figure, panels = _panels(1 + have_roles, width=9.0, columns=1)
-    differences = loss_differences(one, other)
-    means = [each.mean for each in differences.values()]
+    differences = loss_differences(first, second)
     panels[0].bar(
-        list(differences),
-        means,
-        yerr=[each.half_width for each in differences.values()],
-        color=["#1b7837" if mean < 0 else "#b2182b" for mean in means],
+        [f"{name}\n{each.occurrences:,} ×" for name, each in differences.items()],
+        [each.loss.mean for each in differences.values()],
+        yerr=[each.loss.half_width for each in differences.values()],
+        color=[_difference_colour(each) for each in differences.values()],
         capsize=3,
     )
     panels[0].axhline(0, color="black", linewidth=0.8)
-    panels[0].tick_params("x", rotation=30)
+    panels[0].tick_params("x", labelsize=8)
     panels[0].set(
-        title=f"Test loss of {second} minus that of {first}, with 95 % intervals",
+        title=f"Test loss of {set_name(second)} minus that of {set_name(first)}, with 95 % "
+        "intervals\ngrey: no conclusion",
         ylabel="nats (below 0: lower loss)",
     )
     if have_roles:
-        _plot_role_differences(panels[1], one, other)
+        _plot_role_differences(panels[1], list(first.values()), list(second.values()))
     return figure
 
 
+def _difference_colour(difference: Difference) -> str:
+    if not difference.is_decided:
+        return "#bababa"
+    return "#1b7837" if difference.loss.mean < 0 else "#b2182b"
+
+
 def _plot_role_differences(
-    axes: "Axes", one: TrainedLanguageModel, other: TrainedLanguageModel
+    axes: "Axes", first: Sequence[TrainedLanguageModel], second: Sequence[TrainedLanguageModel]
 ) -> None:
-    order = _by_frequency(one)
-    before, after = (_role_fractions(each, order) for each in (one, other))
+    order = _by_frequency(first[0])
+    before, after = (
+        torch.stack([_role_fractions(each, order) for each in models]).mean(0)
+        for models in (first, second)
+    )
     ranks = torch.arange(1, len(order) + 1)
     for change, label, colour in zip(after - before, _ROLE_LABELS, _ROLE_COLOURS, strict=True):
         axes.plot(ranks, change, label=label, color=colour, linewidth=1.2)
     axes.axhline(0, color="black", linewidth=0.8)
     axes.set(title="Change of each role's fraction of the gradient", ylabel="difference")
     axes.legend()
-    _label_tokens(axes, one)
+    _label_tokens(axes, first[0])
 
 
 def _role_fractions(trained: TrainedLanguageModel, order: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from torch import Tensor
@@ -11,10 +11,13 @@ from torch import Tensor
 from thresher.atomic_files import write_file
 from thresher.errors import InputError, os_errors_as_input_errors
 from thresher.lm.reports.comparison import (
-    comparable,
+    Models,
+    compared_sets,
     conclusion,
     loss_differences,
-    same_up_to_seed,
+    model_sets,
+    seed_losses,
+    set_name,
 )
 from thresher.lm.reports.evaluation import Evaluation
 from thresher.lm.reports.gradient_roles import ROLES
@@ -25,7 +28,6 @@ from thresher.maths.information import entropy, renyi_efficiency
 
 RENYI_ORDER = 2.5  # at this order it correlates best with model quality (Zouhar et al. 2023)
 
-Models = Mapping[str, TrainedLanguageModel]
 Table = list[dict[str, str]]
 
 
@@ -79,41 +81,41 @@ def report_text(models: Models, plots: Sequence[str]) -> str:
 
 def _seed_section(models: Models) -> list[str]:
     """Return a table of the means of models that differ in their seed only."""
-    left = dict(models)
-    rows: Table = []
-    while left:
-        name, first = next(iter(left.items()))
-        same = {other: each for other, each in left.items() if same_up_to_seed(first, each)}
-        left = {other: each for other, each in left.items() if other not in same}
-        if len(same) > 1:
-            losses = [
-                {"all": each.test.loss}
-                | {group.name: group.loss.mean for group in group_losses(each, each.test)}
-                for each in same.values()
-            ]
-            rows.append(
-                {"": f"{name} and {len(same) - 1} more", "seeds": str(len(same))}
-                | {key: str(mean_over_seeds([each[key] for each in losses])) for key in losses[0]}
-            )
+    rows: Table = [
+        {"": set_name(each)}
+        | {
+            name: f"{mean_over_seeds(losses)} ({min(losses):.3f}, {max(losses):.3f})"
+            for name, losses in seed_losses(list(each.values())).items()
+        }
+        for each in model_sets(models)
+        if len(each) > 1
+    ]
     if not rows:
         return []
-    text = "Means of models that differ only in their seed; ± is the 95 % interval over seeds:"
+    text = (
+        "Means of models that differ only in their seed; ± is the 95 % interval over seeds, and "
+        "the best and the worst seed are in brackets:"
+    )
     return ["## Several seeds", text, markdown(rows)]
 
 
 def _comparison_section(models: Models) -> list[str]:
-    """Return the differences between two models in a table and in words."""
-    if len(models) != 2:
+    """Return the differences between two models, or two sets of seeds, in a table and in words."""
+    compared = compared_sets(models)
+    if compared is None:
         return []
-    (first, one), (second, other) = models.items()
-    if not comparable(one, other):
-        return []
-    differences = loss_differences(one, other)
-    row = {name: f"{each.mean:+.3f}±{each.half_width:.3f}" for name, each in differences.items()}
+    first, second = map(set_name, compared)
+    differences = loss_differences(*compared)
+    row = {
+        name: f"{each.loss.mean:+.3f}±{each.loss.half_width:.3f}"
+        for name, each in differences.items()
+    }
+    over = "positions" if len(models) == 2 else "seeds"
     return [
         f"## {second} compared with {first}",
         conclusion(first, second, differences),
-        markdown([{"": "difference in loss"} | row]),
+        f"Difference in loss, with 95 % intervals over {over}:",
+        markdown([{"": "difference"} | row]),
     ]
 
 

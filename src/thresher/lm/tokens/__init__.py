@@ -13,13 +13,4 @@ __getattr__, __dir__ = lazy_exports(
         "thresher.lm.tokens.word_pairs": ["WordPairTokenizer"],
         "thresher.lm.tokens.words": ["WordTokenizer"],
     },
-    renamed={
-        "BytePairs": "BytePairTokenizer",
-        "Characters": "CharacterTokenizer",
-        "Tokens": "Tokenizer",
-        "WordPairs": "WordPairTokenizer",
-        "Words": "WordTokenizer",
-        "learn_tokens": "learn_tokenizer",
-        "tokens_from_json": "tokenizer_from_json",
-    },
 )

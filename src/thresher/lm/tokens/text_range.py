@@ -8,7 +8,7 @@ from thresher.lm.tokens.text_file import TextFile
 PIECE_CHARACTERS = 1 << 20  # the minimum length of a piece, which is then completed to a line
 
 _MAX_LINE = 1 << 24  # characters; a longer line is cut at a space
-_BLOCK_CHARACTERS = 1 << 24
+_BLOCK_CHARACTERS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class TextRange:
                 yield str(part)
 
     def blocks(self) -> Iterator["TextRange"]:
-        """Yield consecutive parts of the range that fit into memory: 16 million characters."""
+        """Yield consecutive parts of the range that fit into memory: 4 million characters."""
         return self._split(_BLOCK_CHARACTERS)
 
     def _split(self, size: int) -> Iterator["TextRange"]:

@@ -14,5 +14,4 @@ __getattr__, __dir__ = lazy_exports(
             "task_for",
         ],
     },
-    renamed={"Progress": "TrainingProgress", "task_of": "task_for"},
 )

@@ -1,4 +1,4 @@
-"""Prepare the batches of training steps, on a GPU one step ahead in a thread."""
+"""Prepare the batches of training steps; on a GPU, a thread prepares the next step."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,16 +9,17 @@ from typing import NamedTuple, Self
 import torch
 from torch import Tensor
 
+from thresher.errors import InputError
 from thresher.lm.training.batches import IGNORED, Batch, Task, WeightedPart
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
+from thresher.training_processes import Processes
 
 
 class StepBatches(NamedTuple):
-    """What this process computes in a step.
+    """The batches that this process computes in a step.
 
     batches: of at most `settings.batch` windows each
-    predicted: the number of positions to predict in the whole step, of all processes
+    predicted: the number of positions to predict in the whole step, by all processes
     """
 
     batches: list[Batch]
@@ -38,6 +39,14 @@ class StepWindows:
     parts: Sequence[WeightedPart] = ()
     processes: Processes = field(default_factory=Processes)
 
+    def __post_init__(self) -> None:
+        windows, processes = self.settings.windows, self.processes.count
+        if windows < processes:
+            raise InputError(
+                f"a step has {windows} windows (`batch` × `accumulate`) for {processes} processes, "
+                "but each process needs at least one; choose a larger `batch` or fewer processes"
+            )
+
     def at(self, step: int) -> StepBatches:
         """Return the batches of a step; seed and step determine them."""
         settings = self.settings
@@ -51,9 +60,10 @@ class StepWindows:
 
 
 class BatchLoader:
-    """Moves batches to the device; on a GPU the next step's are read and copied meanwhile.
+    """Loads the batches of each step onto the device.
 
-    ahead: whether a thread prepares the next step; by default on a GPU
+    ahead: whether a thread reads and copies the batches of the next step while this one runs; by
+        default on a GPU
     """
 
     def __init__(
@@ -93,5 +103,7 @@ class BatchLoader:
         ready = self._windows.at(step)
         if self._device.type != "cuda":
             return ready
-        pinned = [Batch(*(each.contiguous().pin_memory() for each in b)) for b in ready.batches]
+        pinned = [
+            Batch(*(each.contiguous().pin_memory() for each in batch)) for batch in ready.batches
+        ]
         return ready._replace(batches=pinned)

@@ -15,10 +15,10 @@ from thresher.lm.tokens.encoding import EncodedText, encode_text
 from thresher.lm.tokens.factory import learn_tokenizer, tokenizer_from_json
 from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.tokenizer import Tokenizer
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.splits import TextSplits, split_text
 from thresher.lm.training.state import TrainingData
 from thresher.progress import ProgressReporter, SilentProgress
+from thresher.training_processes import Processes
 
 TOKENIZER = "tokens.json"
 PARTS = ("train", "validation", "test")
@@ -60,8 +60,8 @@ def tokenize_corpus(
         if not (in_file or is_main):
             work_dir = None  # the main process has written the files
         resume = in_file and (resume or not is_main)
+        on_progress = progress.stage("tokens", len(text))  # shown while the tokenizer is learned
         learned = _tokenizer(text, splits, tokenizer, vocabulary, work_dir, resume=resume)
-        on_progress = progress.stage("tokens", len(text))
         encoded: dict[str, EncodedText] = {
             name: encode_text(
                 learned,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -9,8 +10,7 @@ import torch
 from torch import Tensor
 
 from thresher.atomic_files import write_file
-from thresher.deprecation import renamed_arguments
-from thresher.errors import TrainingError
+from thresher.errors import InputError, TrainingError
 from thresher.hardware_support import check_dtype_supported
 from thresher.lm.choices import OutputLayerName, TokenizerKind
 from thresher.lm.model import Architecture, LanguageModel
@@ -22,11 +22,11 @@ from thresher.lm.training.checkpoints import load_checkpoint, run_fingerprint, s
 from thresher.lm.training.corpus import TokenizedCorpus, tokenize_corpus
 from thresher.lm.training.log import LogRow, log_to_csv, tensorboard_log
 from thresher.lm.training.loop import train
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
 from thresher.lm.transformer import Shape
-from thresher.progress import ProgressReporter
+from thresher.progress import ProgressReporter, SilentProgress
+from thresher.training_processes import Processes
 
 CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"
 
@@ -61,7 +61,6 @@ class DivergedError(TrainingError):
         self.best_model = best_model
 
 
-@renamed_arguments(tokens="tokenizer", work="work_dir")
 def fit_language_model(
     text: str | TextFile,
     *,
@@ -87,15 +86,17 @@ def fit_language_model(
 
     tokenizer: a `TokenizerKind`   vocabulary: its number of tokens, see `learn_tokenizer`
     output: an `OutputLayerName`   tied: whether it shares the weights of the input embedding
-    initial: a model to continue training from, whose tokenizer, shape and output layer are used
+    initial: a model to continue training from, whose tokenizer, shape and output layer are used;
+        `shape` may only give another dropout
     work_dir: an existing folder for token ids, a checkpoint at every evaluation, and the log
     resume: continue from the checkpoint in `work_dir`, which gives the same model as one run
     tensorboard: a folder for the same log in TensorBoard's format
     processes: those that train together (`started_processes`); only the main one writes files
-    progress: receives the progress of tokenizing   on_progress: of training
+    progress: receives the progress of tokenizing and testing   on_progress: of training
     """
     settings = settings or LanguageModelSettings()
     processes = processes or Processes()
+    progress = progress or SilentProgress()
     check_dtype_supported(settings.precision, device)
     corpus = tokenize_corpus(
         text,
@@ -109,7 +110,7 @@ def fit_language_model(
     architecture = (
         Architecture(corpus.tokenizer.vocabulary, shape or Shape(), output, tied)
         if initial is None
-        else initial.architecture
+        else _continued_architecture(initial.architecture, shape)
     )
     context = architecture.shape.context
     settings = settings.with_chosen_margin(corpus.data.counts, context=context)
@@ -117,7 +118,10 @@ def fit_language_model(
     if initial is not None:
         state.model.load_weights(initial.model.weights())
     log = tensorboard if processes.is_main else None
-    with _best_model_of_diverged_training(state, corpus, settings), tensorboard_log(log) as add_row:
+    with (
+        _best_model_of_diverged_training(state, corpus, settings, progress),
+        tensorboard_log(log) as add_row,
+    ):
         save = _prepare_saving(
             state, corpus.data, settings, work_dir, add_row, resume=resume, processes=processes
         )
@@ -129,12 +133,29 @@ def fit_language_model(
             after_evaluation=save,
             processes=processes,
         )
-    return _finish(state, corpus, settings)
+    return _finish(state, corpus, settings, progress)
+
+
+def _continued_architecture(initial: Architecture, shape: Shape | None) -> Architecture:
+    """Return the architecture of the initial model, with the dropout of `shape` if it is given."""
+    if shape is None:
+        return initial
+    for each in fields(Shape):
+        given, needed = getattr(shape, each.name), getattr(initial.shape, each.name)
+        if each.name != "dropout" and given != needed:
+            raise InputError(
+                f"`{each.name}` is {given}, but the model to start from has {needed}; "
+                "only `dropout` can change"
+            )
+    return replace(initial, shape=shape)
 
 
 @contextmanager
 def _best_model_of_diverged_training(
-    state: TrainingState, corpus: TokenizedCorpus, settings: LanguageModelSettings
+    state: TrainingState,
+    corpus: TokenizedCorpus,
+    settings: LanguageModelSettings,
+    progress: ProgressReporter,
 ) -> Iterator[None]:
     """Raise `DivergedError` with the best model so far instead of a `TrainingError`."""
     try:
@@ -143,7 +164,7 @@ def _best_model_of_diverged_training(
         best_model = None
         if state.best:
             state.model.load_weights(state.best)
-            best_model = _finish(state, corpus, settings)
+            best_model = _finish(state, corpus, settings, progress)
         raise DivergedError(str(error), best_model) from error
 
 
@@ -162,12 +183,12 @@ def _prepare_saving(
         return lambda state: add_row(state.log[-1])
     fingerprint = run_fingerprint(state, data, settings)
     if resume:
-        load_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
+        load_checkpoint(work_dir / CHECKPOINT, state, fingerprint, settings)
 
     def save(state: TrainingState) -> None:
         if not processes.is_main:
             return
-        save_checkpoint(work_dir / CHECKPOINT, state, fingerprint)
+        save_checkpoint(work_dir / CHECKPOINT, state, fingerprint, settings)
         write_file(work_dir / LOG, log_to_csv(state.log).encode())
         add_row(state.log[-1])
 
@@ -175,11 +196,15 @@ def _prepare_saving(
 
 
 def _finish(
-    state: TrainingState, corpus: TokenizedCorpus, settings: LanguageModelSettings
+    state: TrainingState,
+    corpus: TokenizedCorpus,
+    settings: LanguageModelSettings,
+    progress: ProgressReporter,
 ) -> TrainedLanguageModel:
     """Find the best temperature on the validation part and evaluate on the test part."""
     tokenizer, data, test_ids = corpus.tokenizer, corpus.data, corpus.test
     model, task = state.model.eval(), task_for(state.model, settings)
+    on_progress = progress.stage("test", len(test_ids) - int(task.causal))
     temperature = best_temperature(
         model, task, data.validation, batch=settings.batch, limit=settings.validation_tokens
     )
@@ -190,6 +215,7 @@ def _finish(
         batch=settings.batch,
         temperature=temperature,
         byte_count=predicted_bytes(tokenizer, test_ids, corpus.test_text) if task.causal else None,
+        on_progress=on_progress,
     )
     return TrainedLanguageModel(
         model=model,

@@ -31,9 +31,9 @@ def log_from_csv(text: str) -> list[LogRow]:
 
 @contextmanager
 def tensorboard_log(folder: Path | None) -> Iterator[Callable[[LogRow], None]]:
-    """Provide a function that adds a row to the log: one curve for each column but the step.
+    """Yield a function that adds a row to the log, with one curve for each column but the step.
 
-    folder: without one, the function does nothing
+    folder: where to write the log; None for a function that does nothing
     """
     if folder is None:
         yield lambda row: None

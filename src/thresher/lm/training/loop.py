@@ -10,19 +10,19 @@ from torch import Tensor
 
 from thresher.errors import TrainingError
 from thresher.lm.model import LanguageModel
-from thresher.lm.reports.evaluation import evaluate
+from thresher.lm.reports.evaluation import adjusted_loss, evaluate
 from thresher.lm.reports.frequency_groups import FrequencyGroup, frequency_groups, group_means
 from thresher.lm.training.batch_loader import BatchLoader, StepWindows
 from thresher.lm.training.batches import Task, WeightedPart
 from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.optimizer import learning_rate
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
 from thresher.lm.training.step import TrainingStep
 from thresher.lm.training.token_matching import count_pairs, match_tokens
+from thresher.training_processes import Processes
 
-_MATCHING_TOKENS = 8_000_000  # of training windows, on which tokens are matched
+_MATCHING_TOKENS = 8_000_000  # about how many tokens of training windows are used to match tokens
 _PROGRESS_EVERY = 10  # steps; reading the loss more often would make a GPU wait
 
 
@@ -70,7 +70,10 @@ def train(
 def _matched_rows(
     state: TrainingState, task: Task, data: TrainingData, settings: LanguageModelSettings
 ) -> MatchedRows | None:
-    """Match tokens on the windows of training; set their embeddings before the first step."""
+    """Match rarely seen tokens with frequent ones, if the settings say so.
+
+    Before the first step, the embeddings of matched tokens are set to those of their matches.
+    """
     if not settings.match_rare_tokens:
         return None
     windows = matching_windows(task, data.train, data.parts, settings)
@@ -107,9 +110,20 @@ def _evaluate(
         state.model, task, validation, batch=settings.batch, limit=settings.validation_tokens
     )
     if not math.isfinite(result.loss):
-        raise _diverged("validation", result.loss, state.step)
-    if result.loss < state.best_loss:
-        state.best_step, state.best_loss = state.step, result.loss
+        raise _divergence_error("validation", result.loss, state.step)
+    loss = result.loss
+    if settings.favours_rare_tokens(state.step - 1) and state.adjustment is not None:
+        # Adjusted logits predict the text; without the adjustment, rare tokens are too likely.
+        loss = adjusted_loss(
+            state.model,
+            task,
+            validation,
+            state.adjustment,
+            batch=settings.batch,
+            limit=settings.validation_tokens,
+        )
+    if loss < state.best_loss:
+        state.best_step, state.best_loss = state.step, loss
         state.best = state.model.weights()
     means = zip(groups, group_means(result.token_losses, groups), strict=True)
     state.log.append(
@@ -125,7 +139,7 @@ def _evaluate(
     meter.restart()
 
 
-def _diverged(part: str, loss: float, step: int) -> TrainingError:
+def _divergence_error(part: str, loss: float, step: int) -> TrainingError:
     became = "NaN" if math.isnan(loss) else "infinite"
     return TrainingError(
         f"the {part} loss became {became} by step {step}; try a lower `learning_rate`"
@@ -164,7 +178,7 @@ class _LossMeter:
         """Return the progress after a step; raise a TrainingError if the loss is not finite."""
         loss = self.mean_loss()
         if not math.isfinite(loss):
-            raise _diverged("training", loss, step)
+            raise _divergence_error("training", loss, step)
         seconds = time.perf_counter() - self._start
         self.tokens_per_second = self._count * self._tokens_per_step / seconds
         seconds_left = (self._steps - step) * self._tokens_per_step / self.tokens_per_second

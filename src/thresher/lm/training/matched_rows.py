@@ -16,9 +16,9 @@ OFFSET_SCALE = 0.02  # standard deviation of the vector that sets all matched to
 class MatchedRows:
     """Rows of token weights, each the weighted mean of its matches' rows plus a row of its own.
 
-    Only the sum is stored, so that the model stays an ordinary one. The optimizer's update of a
-    matched row is that of its own part; `following` adds what its matches moved in the same step.
-    Gradients of matched rows do not reach the matches.
+    Only the sum of both is stored, so that saved models have no additional weights. The optimizer
+    updates a matched row as if it were the row of its own; `following` then adds the change of its
+    matches in the same step. Gradients of matched rows do not reach the matches.
     """
 
     def __init__(self, model: LanguageModel, matches: TokenMatches) -> None:

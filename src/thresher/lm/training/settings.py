@@ -36,8 +36,8 @@ class LanguageModelSettings:
     validation_tokens: about how many tokens of the validation text each evaluation uses
     roles: whether to measure the gradient of each token by role (see `gradient_roles`)
     precision: a `Precision`; bfloat16 is mixed precision
-    fused: whether to compute the loss without holding all logits; None for where it pays, on a GPU
-    compile: whether to compile the model with torch.compile; None for large models on a GPU
+    fused: whether to compute the loss without holding all logits; None: on a GPU, if it is faster
+    compile: whether to compile the model with torch.compile; None: large models on a GPU
     """
 
     steps: int = 2000
@@ -93,6 +93,14 @@ class LanguageModelSettings:
         given = self.rare_token_budget
         budget = chosen.rare_token_budget if given is None else given
         return replace(self, margin=Margin.parse(chosen.margin), rare_token_budget=budget)
+
+    def favours_rare_tokens(self, step: int) -> bool:
+        """Return whether a step spends the budget for rare tokens: in the second half of training.
+
+        From the first step on, it would raise the loss over all tokens several times as much, and
+        rare tokens would gain no more (docs/log.md).
+        """
+        return bool(self.rare_token_budget) and 2 * step >= self.steps
 
     @property
     def windows(self) -> int:

@@ -1,4 +1,4 @@
-"""What a training run works on: its data, its progress and its state."""
+"""The data, the progress and the state of a training run."""
 
 import math
 from dataclasses import dataclass, field
@@ -26,7 +26,8 @@ class TrainingData:
 
     train, validation: (tokens,), any integer dtype
     counts: (vocabulary,), how often each token occurs in `train`
-    parts: consecutive texts in `train` that are sampled by other fractions than their lengths
+    parts: consecutive texts in `train`, with the fraction of training windows that each one gets;
+        by default `train` is one text
     """
 
     train: Tensor
@@ -60,13 +61,16 @@ class TrainingState:
     """Everything that changes during training, so that a run can be saved and resumed.
 
     roles: sums of gradient norms, if they are measured
-    best: the weights with the lowest validation loss so far, from step `best_step`
+    adjustment: (vocabulary,), added to the logits in steps that favour rare tokens
+    best: the weights with the lowest validation loss so far, which is `best_loss`, from step
+        `best_step`. In steps that favour rare tokens it is the loss of the adjusted logits
     log: a row for each evaluation
     """
 
     model: LanguageModel
     optimizer: torch.optim.AdamW
     roles: RoleGradients | None
+    adjustment: Tensor | None = None
     step: int = 0
     best_step: int = 0
     best_loss: float = math.inf
@@ -84,12 +88,11 @@ class TrainingState:
     ) -> "TrainingState":
         """Return the state before the first step, which depends only on the seed."""
         model = seeded_model(architecture, seed=settings.seed, frequencies=counts).to(device)
+        adjustment = None
         if isinstance(model.output, FullSoftmax):
             model.output.label_smoothing = settings.label_smoothing
             model.output.fused = use_fused_loss(model, settings)
-            if settings.rare_token_budget:
-                adjustment = rare_token_adjustment(counts, budget=settings.rare_token_budget)
-                model.output.adjustment = adjustment.to(device)
+            adjustment = _adjustment(model.output, counts, settings.rare_token_budget)
         elif not settings.has_plain_loss:
             raise InputError(
                 f"the output layer {architecture.output!r} supports neither `margin` nor "
@@ -101,7 +104,19 @@ class TrainingState:
         roles = (
             RoleGradients.zeros(architecture.vocabulary, device=device) if measure_roles else None
         )
-        return cls(model, adamw(model, settings), roles)
+        return cls(model, adamw(model, settings), roles, adjustment)
+
+
+def _adjustment(output: FullSoftmax, counts: Tensor, budget: float | None) -> Tensor | None:
+    """Return the adjustment of the logits that spends a budget for rare tokens, if any."""
+    if not budget:
+        return None
+    if output.adjustment is not None:
+        raise InputError(
+            "the output layer 'adjusted' has an adjustment of its own; it supports no "
+            "`rare_token_budget`"
+        )
+    return rare_token_adjustment(counts, budget=budget).to(output.weight.device)
 
 
 def use_fused_loss(model: LanguageModel, settings: LanguageModelSettings) -> bool:

@@ -11,17 +11,18 @@ from thresher.errors import InputError
 from thresher.lm.choices import Precision
 from thresher.lm.losses.rare_tokens import cosine_regularisation
 from thresher.lm.model import LanguageModel
+from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.gated import GatedSoftmax
 from thresher.lm.reports.gradient_roles import embedding_with_gradient, target_gradient
 from thresher.lm.training.batch_loader import StepBatches
 from thresher.lm.training.batches import IGNORED, Task, step_generator, step_seed
 from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.optimizer import learning_rate
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingState
+from thresher.training_processes import Processes
 
-# Compiling takes about a minute; a smaller model is trained before that pays.
+# Compiling takes about a minute, which is longer than it saves in training a smaller model.
 _MIN_COMPILED_PARAMETERS = 10_000_000
 
 Forward = Callable[[Tensor], Tensor]
@@ -53,15 +54,10 @@ class TrainingStep:
     def run(self, step_batches: StepBatches) -> Tensor:
         """Run one step and return its loss."""
         state, settings, processes = self._state, self._settings, self._processes
-        model, step = state.model.train(), state.step
-        torch.manual_seed(step_seed(settings.seed, step))  # for dropout
-        noise = step_generator(settings.seed + 1, step, device=model.device)
-        rate = learning_rate(step, settings)
-        for group in state.optimizer.param_groups:
-            group["lr"] = rate
-        model.set_margin(
-            settings.margin.at(step=step, steps=settings.steps, vocabulary=self._task.vocabulary)
-        )
+        model = state.model.train()
+        torch.manual_seed(step_seed(settings.seed, state.step))  # for dropout
+        noise = step_generator(settings.seed + 1, state.step, device=model.device)
+        self._configure_loss()
         state.optimizer.zero_grad()
         embedding = embedding_with_gradient(model) if state.roles is not None else None
         total, target = self._gradients(step_batches, embedding, noise)
@@ -72,20 +68,39 @@ class TrainingStep:
             processes.add_up([embedding.grad, target])
             state.roles.add_gradients(model, embedding, target)
         torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-        if self._matched is None:
-            state.optimizer.step()
-        else:
-            decay = settings.weight_decay if settings.decay_embeddings else 0.0
-            with self._matched.following(shrink=rate * decay):
-                state.optimizer.step()
+        self._update_weights()
         return total
+
+    def _configure_loss(self) -> None:
+        """Set the margin of this step, and the adjustment of logits in favour of rare tokens."""
+        state, settings = self._state, self._settings
+        model, step = state.model, state.step
+        model.set_margin(
+            settings.margin.at(step=step, steps=settings.steps, vocabulary=self._task.vocabulary)
+        )
+        if state.adjustment is not None and isinstance(model.output, FullSoftmax):
+            favoured = settings.favours_rare_tokens(step)
+            model.output.adjustment = state.adjustment if favoured else None
+
+    def _update_weights(self) -> None:
+        """Run the optimizer with the learning rate of this step."""
+        settings, optimizer = self._settings, self._state.optimizer
+        rate = learning_rate(self._state.step, settings)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        if self._matched is None:
+            optimizer.step()
+            return
+        decay = settings.weight_decay if settings.decay_embeddings else 0.0
+        with self._matched.following(shrink=rate * decay):
+            optimizer.step()
 
     def _gradients(
         self, step_batches: StepBatches, embedding: Tensor | None, noise: torch.Generator
     ) -> tuple[Tensor, Tensor | None]:
         """Add the gradients of this process's batches; return its part of the loss.
 
-        returns: the loss, and with `embedding` the gradient of its role as a target
+        embedding: if given, the gradient that its tokens receive as targets is returned, too
         """
         model, settings = self._state.model, self._settings
         batches, predicted = step_batches

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-RARE_REGION = 1 / 3  # of the mean frequency of the neighbourhood, below which text is rarely seen
-WALK_STEPS = 4  # after which a random walk has left the neighbours of one token
+RARE_REGION = 1 / 3  # of the mean frequency of neighbourhoods; text below it is rarely seen
+WALK_STEPS = 4  # of a random walk, after which it has left the neighbours of one token
 MAX_TOKENS = 2048  # rarely seen tokens to match, and frequent tokens to match them with
 MAX_MATCHES = 8  # frequent tokens per match
 
@@ -181,10 +181,8 @@ class _Cipher:
         """Select the counts of rare and frequent tokens."""
         after = pairs.block(rare, rare)
         before = after.t()
-        after_frequent, before_frequent = (
-            pairs.block(rare, frequent),
-            pairs.block(frequent, rare).t(),
-        )
+        after_frequent = pairs.block(rare, frequent)
+        before_frequent = pairs.block(frequent, rare).t()
         neighbours = sum(each.sum(1) for each in (after, before, after_frequent, before_frequent))
         scale = neighbours.clamp(min=1)[:, None]  # type: ignore[union-attr]
         joint = pairs.block(frequent, frequent)

@@ -28,7 +28,7 @@ def extract_message(data: bytes, *, name: str, number: int = 1) -> ExtractedText
     number: its first line in the file
     """
     if data.count(b"boundary") > _MAX_PARTS:
-        raise InputError(f"{name} line {number}: a message of more than {_MAX_PARTS} parts")
+        raise InputError(f"{name} line {number}: the message has more than {_MAX_PARTS} parts")
     try:
         message = message_from_bytes(data, policy=default)
         assert isinstance(message, EmailMessage)
@@ -82,7 +82,9 @@ def _split_mailbox(stream: IO[bytes], name: str) -> Iterator[tuple[int, bytes]]:
             message.append(line[1:] if re.match(rb">+From ", line) else line)
             size += len(line)
         if size > MAX_BYTES:
-            raise InputError(f"{name} line {first}: a message of more than {MAX_BYTES >> 20} MiB")
+            raise InputError(
+                f"{name} line {first}: the message has more than {MAX_BYTES >> 20} MiB"
+            )
         blank = not line.strip()
     if message:
         yield first, b"".join(message)

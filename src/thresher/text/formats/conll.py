@@ -57,7 +57,7 @@ def parse_conll(
 ) -> Iterator[TaggedSentence]:
     """Like `read_conll`, for lines of bytes.
 
-    name: of the source, for messages
+    name: the name of the source, for messages
     on_problem: called for each line that is skipped; without it the first one raises InputError
     """
     on_problem = on_problem or raise_input_error

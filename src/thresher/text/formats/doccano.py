@@ -20,7 +20,7 @@ def to_doccano(
 ) -> str:
     """Return an example as a line of JSON; doccano shows the fields of `about` as metadata.
 
-    label: of spans without a kind
+    label: the label of spans without a kind
     """
     offsets = utf16_offsets(text)
     rows = [(offsets[span.start], offsets[span.end], span) for span in spans]

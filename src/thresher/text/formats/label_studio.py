@@ -22,7 +22,7 @@ def to_label_studio(
     """Yield the parts of a file.
 
     tasks: texts, their spans, and other fields of the record or None
-    label: of spans without a kind
+    label: the label of spans without a kind
     version: the name of the model, which Label Studio shows
     """
     lead = "["

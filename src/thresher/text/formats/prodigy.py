@@ -27,7 +27,7 @@ def to_prodigy(
     """Return a task as a line of JSON; Prodigy shows the fields of `about` beside the text.
 
     sentences: by default those that `segment` finds
-    label: of spans without a kind
+    label: the label of spans without a kind
     """
     sentences = segment(text) if sentences is None else sentences
     words = [word for sentence in sentences for word in sentence.words]

@@ -21,7 +21,8 @@ _ROWS_PER_GROUP = 20_000  # of a Parquet file
 _COPIED_BYTES = 1 << 20
 
 # Spreadsheet programs run a cell that begins with one of these characters as a formula.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+# Not standard input, a source that Thresher writes as "-" or "-:12": without an operand it is text.
+_FORMULA = re.compile(r"(?!-(?::[0-9]+)?\Z)'*[=+\-@\t\r]")
 
 
 class _StoredRows:

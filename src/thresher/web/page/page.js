@@ -21,9 +21,10 @@ const [text, status, names, allWords] = ["text", "status", "example-names", "all
 
 // spans, words: of the latest answer, moved along with edits
 // isCurrent: whether they are those of the text and the settings as they are now
+// note: why the model cannot read the text; empty if it can
 // kinds: of the latest answer; hidden: kinds that are not shown, null for entities without one
 const state = {
-  text: "", spans: [], words: [], kinds: [], isCurrent: false, selected: null,
+  text: "", spans: [], words: [], note: "", kinds: [], isCurrent: false, selected: null,
   maxBytes: Infinity, threshold: 0.5, hidden: new Set(),
 };
 const highlights = new Highlights(byId("highlights"), byId("pane"));
@@ -71,13 +72,13 @@ function invalidate() {
   byId("find").hidden = true;
 }
 
-function show({ results: [{ spans, sentences }], kinds = [] }) {
+function show({ results: [{ spans, sentences, note = "" }], kinds = [] }) {
   showProblem("");
   const colours = coloursOf(kinds);
   for (const span of spans) span.colour = colours.get(span.kind);
   const words = sentences.flatMap((sentence) => sentence.words);
   for (const word of words) word.isWord = true;
-  Object.assign(state, { spans, words, kinds, isCurrent: true, selected: null });
+  Object.assign(state, { spans, words, note, kinds, isCurrent: true, selected: null });
   list.reset();
   draw();
 }
@@ -132,11 +133,13 @@ function draw() {
   drawStatus(entities.length, shown.length);
 }
 
-/** Show the numbers of entities and mentions, or why there are none. */
+/** Show the numbers of entities and mentions, why there are none, and a note on the text. */
 function drawStatus(entities, mentions) {
   const hasText = Boolean(text.value.trim());
   const reason = hasText ? "No entity has a score above the threshold." : "Entities appear here.";
-  byId("no-entities").textContent = entities || (hasText && !state.isCurrent) ? "" : reason;
+  const isOutdated = hasText && !state.isCurrent;
+  const note = state.note && `${state.note[0].toUpperCase()}${state.note.slice(1)}.`;
+  byId("no-entities").textContent = isOutdated ? "" : note || (entities ? "" : reason);
   if (!state.isCurrent) return;
   const number = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
   const counts = [number(entities, "entity", "entities"), number(mentions, "mention", "mentions")];

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,misc,untyped-decorator,assignment"
-# ruff: noqa: N803, PLR0915
+# ruff: noqa: N803
 """The Triton kernels of the forward pass."""
 
 import triton
@@ -55,24 +55,10 @@ def record_kernel(
     target_token = tl.load(target + row)
     present = tl.where(target_token >= 0, columns - tl.program_id(1) * COLUMNS, 0)  # 0: ignored
     logits += tl.program_id(0).to(tl.int64) * stride + tl.program_id(1) * COLUMNS
-    values = ()
-    top = tl.full((LANES,), DEAD, dtype=tl.float32)
-    counts = tl.zeros((LANES,), dtype=tl.int32)
-    for part in tl.static_range(COLUMNS // LANES):
-        column = part * LANES + lane
-        x = tl.load(logits + lane + part * LANES, mask=column < present, other=DEAD)
-        if HAS_BIAS:
-            x += tl.load(bias + first + column, mask=column < present, other=0.0)
-        z = scaled(x, sharpness, softcap, HAS_SOFTCAP)
-        # The matrix product may round differently from the sum that gave z_target; this one counts.
-        z = tl.where(column == target_token - first, tl.load(z_target + row), z)
-        if HAS_SOFTCAP:
-            z = tl.where(column < present, z, DEAD)
-        dead = z < limit  # not ~(z ≥ limit): NaN must reach the loss
-        z = tl.where(dead, DEAD, z)
-        values = values + (z,)  # noqa: RUF005
-        top = tl.maximum(top, z)
-        counts += (~dead).to(tl.int32)
+    values, top, counts = surviving_logits(
+        logits, bias + first, z_target + row, target_token - first, limit, present, lane,
+        sharpness, softcap, HAS_BIAS, HAS_SOFTCAP, COLUMNS, LANES,
+    )  # fmt: skip
     count = tl.sum(counts, 0)
     highest = tl.max(top, 0)
     at = first // COLUMNS * positions + row
@@ -101,18 +87,67 @@ def record_kernel(
     total = tl.where(total < 1, 1.0, total)  # less than 1 only if nothing survives
     tl.store(lse + at, highest + tl.log(total))
     if MEAN:
-        sums = tl.zeros((LANES,), dtype=tl.float32)
-        for part in tl.static_range(COLUMNS // LANES):
-            z = tl.where(values[part] == DEAD, 0.0, values[part])
-            sums += tl.exp2((values[part] - shift) * LOG2_E) * z
-        tl.store(weighted + at, tl.sum(sums, 0) / total)
+        tl.store(weighted + at, power_sum(values, shift, COLUMNS, LANES) / total)
     if SMOOTHED:
-        sums = tl.zeros((LANES,), dtype=tl.float32)
-        weighted_sums = tl.zeros((LANES,), dtype=tl.float32)
-        for part in tl.static_range(COLUMNS // LANES):
-            column = part * LANES + lane
-            w = tl.load(class_weight + first + column, mask=column < present, other=0.0)
-            sums += tl.where(values[part] == DEAD, 0.0, w)
-            weighted_sums += tl.where(values[part] == DEAD, 0.0, values[part]) * w
+        sums, weighted_sums = class_sums(
+            values, class_weight + first, present, lane, COLUMNS, LANES
+        )
         tl.store(weights + at, tl.sum(sums, 0))
         tl.store(weighted + at, tl.sum(weighted_sums, 0))
+
+
+@triton.jit
+def surviving_logits(
+    logits, bias, z_target, target_column, limit, present, lane, sharpness, softcap,
+    HAS_BIAS: tl.constexpr, HAS_SOFTCAP: tl.constexpr, COLUMNS: tl.constexpr, LANES: tl.constexpr,
+):  # fmt: skip
+    """Load the logits of one row in one chunk.
+
+    present: the number of columns that exist; the others are dead
+    returns: the scaled logits, −∞ for those below `limit`, as a tuple of COLUMNS / LANES blocks;
+        the maximum of each lane; the number of survivors of each lane
+    """
+    values = ()
+    top = tl.full((LANES,), DEAD, dtype=tl.float32)
+    counts = tl.zeros((LANES,), dtype=tl.int32)
+    for part in tl.static_range(COLUMNS // LANES):
+        column = part * LANES + lane
+        x = tl.load(logits + lane + part * LANES, mask=column < present, other=DEAD)
+        if HAS_BIAS:
+            x += tl.load(bias + column, mask=column < present, other=0.0)
+        z = scaled(x, sharpness, softcap, HAS_SOFTCAP)
+        # The matrix product may round differently from the sum that gave z_target; this one counts.
+        z = tl.where(column == target_column, tl.load(z_target), z)
+        if HAS_SOFTCAP:
+            z = tl.where(column < present, z, DEAD)
+        dead = z < limit  # not ~(z ≥ limit): NaN must reach the loss
+        z = tl.where(dead, DEAD, z)
+        values = values + (z,)  # noqa: RUF005
+        top = tl.maximum(top, z)
+        counts += (~dead).to(tl.int32)
+    return values, top, counts
+
+
+@triton.jit
+def power_sum(values, shift, COLUMNS: tl.constexpr, LANES: tl.constexpr):
+    """Return Σ exp(z − shift)·z over the survivors."""
+    sums = tl.zeros((LANES,), dtype=tl.float32)
+    for part in tl.static_range(COLUMNS // LANES):
+        z = tl.where(values[part] == DEAD, 0.0, values[part])
+        sums += tl.exp2((values[part] - shift) * LOG2_E) * z
+    return tl.sum(sums, 0)
+
+
+@triton.jit
+def class_sums(
+    values, class_weight, present, lane, COLUMNS: tl.constexpr, LANES: tl.constexpr
+):  # fmt: skip
+    """Return Σ w and Σ w·z over the survivors of each lane, for label smoothing."""
+    sums = tl.zeros((LANES,), dtype=tl.float32)
+    weighted_sums = tl.zeros((LANES,), dtype=tl.float32)
+    for part in tl.static_range(COLUMNS // LANES):
+        column = part * LANES + lane
+        w = tl.load(class_weight + column, mask=column < present, other=0.0)
+        sums += tl.where(values[part] == DEAD, 0.0, w)
+        weighted_sums += tl.where(values[part] == DEAD, 0.0, values[part]) * w
+    return sums, weighted_sums

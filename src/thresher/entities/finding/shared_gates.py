@@ -1,0 +1,60 @@
+"""Gates of repeated words, shared between all their occurrences in the texts at hand.
+
+Where the model knows little of a language, the gates of single occurrences are unreliable, and the
+mean over all occurrences of a word says more about it. The log-odds of a gate become
+
+    (1 − share) · own + share · mean        share = unfamiliarity · (n − 1) / (n − 1 + 3)
+
+for a word with n occurrences. In text of the model's own languages the unfamiliarity is small, and
+gates stay nearly as they are.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+
+import numpy as np
+
+from thresher.entities.finding.signal_weights import Scores, gate_log_odds
+from thresher.entities.finding.signals import SharedGates
+from thresher.entities.priors.casing import is_word
+from thresher.text.indexed_sentences import IndexedSentences
+
+_MAX_UNKNOWN = 0.5  # the fraction of unknown words at which a language is wholly unfamiliar
+_PRIOR_OCCURRENCES = 3.0  # other occurrences that together count as much as the own gate
+_DIGITS = 4  # decimals that are kept
+
+
+def unfamiliarity(sentences: Sequence[Sequence[str]], known: Set[str]) -> float:
+    """Return how little of the language of a text is known, between 0 and 1.
+
+    This is min(1, 2 u), where u is the fraction of words with letters that are not known.
+
+    known: words of the languages of a model, case-folded
+    """
+    words = IndexedSentences.from_sentences(sentences)
+    with_letters = words.map_words(is_word, np.bool_)
+    if not with_letters.any():
+        return 0.0
+    unknown = words.map_words(lambda word: word.casefold() not in known, np.bool_)
+    return min(1.0, float(unknown[with_letters].mean()) / _MAX_UNKNOWN)
+
+
+def estimate_shared_gates(
+    sentences: Sequence[Sequence[str]], gate_scores: Scores, strength: float
+) -> Mapping[str, SharedGates]:
+    """Return the share and the mean log-odds of each repeated word, case-folded.
+
+    gate_scores: (words,), P(open)   strength: the `unfamiliarity` of the text
+    """
+    words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
+    counts = np.bincount(words.word_ids, minlength=len(words.vocabulary))
+    sums = np.bincount(words.word_ids, gate_log_odds(gate_scores), minlength=len(counts))
+    return {
+        word: SharedGates(
+            round(strength * (count - 1) / (count - 1 + _PRIOR_OCCURRENCES), _DIGITS),
+            round(log_odds / count, _DIGITS),
+        )
+        for word, count, log_odds in zip(
+            words.vocabulary, counts.tolist(), sums.tolist(), strict=True
+        )
+        if count > 1 and is_word(word)
+    }

@@ -1,0 +1,119 @@
+"""The processes that train one model together, each with a copy of the model.
+
+They are started by `torchrun` or `accelerate launch`. `started_processes` of `lm/training` and
+`join_processes` of `gates/distributed.py` connect them.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, distributed
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of a training run: the number of this one, and how many there are."""
+
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether this is the only process."""
+        return self.count == 1
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process writes files and reports progress."""
+        return self.rank == 0
+
+    def share(self, total: int) -> slice:
+        """Return which of `total` items belong to this process."""
+        return slice(self.rank * total // self.count, (self.rank + 1) * total // self.count)
+
+    def sum(self, own: Tensor) -> Tensor:
+        """Return the sum of `own` over all processes; differentiable in the tensor of each process.
+
+        The gradient is multiplied by the number of processes, because `average_gradients` divides
+        by it.
+        """
+        if self.is_single:
+            return own
+        summed: Tensor = _Sum.apply(own, self.count)  # type: ignore[no-untyped-call]
+        return summed
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by its sum over all processes, in one exchange for each dtype."""
+        if self.is_single:
+            return
+        by_dtype: dict[torch.dtype, list[Tensor]] = {}
+        for tensor in tensors:
+            by_dtype.setdefault(tensor.dtype, []).append(tensor)
+        for group in by_dtype.values():
+            flat = torch.cat([tensor.flatten() for tensor in group])
+            distributed.all_reduce(flat)
+            sums = torch.split(flat, [tensor.numel() for tensor in group])
+            for tensor, part in zip(group, sums, strict=True):
+                tensor.copy_(part.view_as(tensor))
+
+    def add_up_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace the gradient of each parameter by its sum over all processes."""
+        if not self.is_single:
+            self.add_up(_gradients(parameters))
+
+    def average_gradients(self, parameters: Iterable[Tensor]) -> None:
+        """Replace the gradient of each parameter by its mean over all processes."""
+        if self.is_single:
+            return
+        gradients = _gradients(parameters)
+        self.add_up(gradients)
+        for gradient in gradients:
+            gradient.div_(self.count)
+
+    def wait(self) -> None:
+        """Wait until all processes have called this."""
+        if not self.is_single:
+            distributed.barrier()
+
+    @contextmanager
+    def main_first(self) -> Iterator[bool]:
+        """Run the block in the main process, then in the others; yields whether it is the main one.
+
+        The main process prepares files that the others then find.
+        """
+        if not self.is_main:
+            self.wait()
+        yield self.is_main
+        if self.is_main:
+            self.wait()
+
+
+SINGLE_PROCESS = Processes()
+
+
+def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:
+    """Return the gradients; that of a parameter which this process did not use becomes zero."""
+    gradients = []
+    for each in parameters:
+        if each.grad is None:
+            each.grad = torch.zeros_like(each)
+        gradients.append(each.grad)
+    return gradients
+
+
+class _Sum(torch.autograd.Function):
+    """Sum over processes. Each computes the whole loss, so the backward pass is local."""
+
+    @staticmethod
+    def forward(context: Any, own: Tensor, count: int) -> Tensor:
+        context.count = count
+        summed = own.clone()
+        distributed.all_reduce(summed)
+        return summed
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return gradients[0] * context.count, None
