@@ -23,16 +23,9 @@ FORBIDDEN = {
 }
 # Modules beside the packages, which every package may use.
 SHARED_MODULES = {
-    *(
-        "array_files",
-        "atomic_files",
-        "checkpoint_files",
-        "deprecation",
-        "errors",
-        "hardware_support",
-    ),
-    *("lazy_exports", "model_folder", "moved_modules", "progress", "validation"),
-    *("output_lock", "tensor_files", "untrusted_files", "work_folder"),
+    *("array_files", "atomic_files", "checkpoint_files", "errors", "hardware_support"),
+    *("lazy_exports", "model_folder", "progress", "validation"),
+    *("output_lock", "tensor_files", "training_processes", "untrusted_files", "work_folder"),
 }
 
 

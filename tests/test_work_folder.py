@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from thresher.errors import InputError
-from thresher.gates.distributed import ProcessGroup
+from thresher.training_processes import Processes
 from thresher.work_folder import check_output_folder, work_dir_of, work_folder
 
 
@@ -44,10 +44,10 @@ def test_after_a_failure_token_ids_are_removed_and_so_is_an_empty_folder(tmp_pat
 
 
 def test_only_the_main_process_creates_and_removes_the_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(ProcessGroup, "wait", lambda _: None)
-    with work_folder(tmp_path / "m", processes=ProcessGroup(1, 2)) as folder:
+    monkeypatch.setattr(Processes, "wait", lambda _: None)
+    with work_folder(tmp_path / "m", processes=Processes(1, 2)) as folder:
         assert not folder.exists()
-    with work_folder(tmp_path / "m", processes=ProcessGroup(0, 2)) as folder:
+    with work_folder(tmp_path / "m", processes=Processes(0, 2)) as folder:
         assert folder.is_dir()
 
 

@@ -1,6 +1,7 @@
 """A tiny encoder, so that training is tested in milliseconds."""
 
 import zlib
+from dataclasses import replace
 
 import pytest
 import torch
@@ -56,3 +57,27 @@ def new_tiny() -> type[TinyEncoder]:
 @pytest.fixture
 def tiny() -> TinyEncoder:
     return TinyEncoder()
+
+
+def random_sentences(rng) -> list[list[str]]:
+    """Return forty sentences of made-up words; the first word of each one is its own."""
+    return [
+        [f"s{i}", *(f"w{w}" for w in rng.integers(0, 50, size=rng.integers(1, 9)))]
+        for i in range(40)
+    ]
+
+
+@pytest.fixture
+def quick_encoders(monkeypatch) -> None:
+    """Encoders are trained on few words, with two small layers, in four steps."""
+    from thresher.encoders import training  # noqa: PLC0415
+
+    small = training.SIZES["small"]
+    tiny = replace(
+        small,
+        shape=replace(small.shape, width=16, layers=2, heads=2, context=16),
+        settings=replace(small.settings, steps=4, batch=2, evaluate_every=2),
+    )
+    monkeypatch.setattr(training, "SIZES", {"small": tiny, "large": tiny})
+    monkeypatch.setattr(training, "MIN_WORDS", 100)
+    monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)

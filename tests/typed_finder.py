@@ -1,7 +1,5 @@
 """A finder for tests of outputs: capitalised words are entities, a dictionary has their kinds."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from thresher.entities.finding.decoding import decode
@@ -42,4 +40,4 @@ class TypedFinder(TextFinder):
 
     def _typed(self, candidate, words):
         kind = self.kind_of.get(words[candidate.end - 1].capitalize().removesuffix("'s"))
-        return replace(candidate, kind=kind, kind_score=None if kind is None else 0.75)
+        return candidate._replace(kind=kind, kind_score=None if kind is None else 0.75)

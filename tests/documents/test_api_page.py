@@ -13,7 +13,6 @@ import pytest
 
 import thresher
 from thresher import EntityFinder
-from thresher.moved_modules import MOVED_MODULES, RENAMED_CLASSES
 from thresher.rationales.finder import RationaleFinder
 
 API_PAGE = Path(__file__).parents[2] / "docs" / "api.md"
@@ -43,27 +42,19 @@ def is_exported(package: ModuleType, name: str) -> bool:
 
 
 def public_methods(cls: type) -> set[str]:
-    """Return the methods and properties that this package defines, without deprecated ones."""
-    own = {
-        name: value
+    """Return the methods and properties that this package defines."""
+    return {
+        name
         for each in cls.__mro__
         if each.__module__.startswith("thresher.")
         for name, value in vars(each).items()
         if not name.startswith("_") and (callable(value) or hasattr(value, "__get__"))
     }
-    deprecated = {name for name in own if "deprecated" in (getattr(cls, name).__doc__ or "")}
-    return own.keys() - deprecated
-
-
-def page_parts() -> tuple[str, str]:
-    """Return the page without its section of old names, and that section."""
-    page, _, renamed = API_PAGE.read_text(encoding="utf-8").partition("## Renamed in")
-    return page, renamed
 
 
 def words_in_code() -> set[str]:
-    """Return the identifiers in code blocks and inline code, without the tables of old names."""
-    code = CODE.findall(page_parts()[0])
+    """Return the identifiers in code blocks and inline code."""
+    code = CODE.findall(API_PAGE.read_text(encoding="utf-8"))
     return {word for blocks in code for word in re.findall(r"\w+", " ".join(blocks))}
 
 
@@ -85,15 +76,7 @@ def test_the_page_names_every_public_method(cls):
 
 
 def test_every_dotted_name_on_the_page_exists():
-    names = set(re.findall(r"`(thresher(?:\.\w+)+)", page_parts()[0]))
+    names = set(re.findall(r"`(thresher(?:\.\w+)+)", API_PAGE.read_text(encoding="utf-8")))
     assert len(names) > 30
     for name in names:
         assert resolve_name(name) is not None
-
-
-def test_the_page_lists_moved_modules_and_renamed_classes():
-    rows = page_parts()[1].splitlines()
-    for old, new in MOVED_MODULES.items():
-        assert f"| `{old}` | `{new}` |" in rows
-    for old, new in RENAMED_CLASSES.items():
-        assert any(re.search(rf"\b{old}\b.*\|.*\b{new}\b", row) for row in rows), old

@@ -4,7 +4,8 @@ import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM, BertModel
 
-from thresher.encoders.bert import Bert, is_plain_bert
+from thresher.encoders.bert import Bert
+from thresher.encoders.bert_weights import is_plain_bert
 
 SIZES = {"vocab_size": 50, "hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
 CLOSE = {"atol": 1e-5, "rtol": 1e-5}

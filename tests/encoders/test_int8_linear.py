@@ -57,6 +57,16 @@ def relative_error(got, exact):
     return float((got - exact).norm() / exact.norm())
 
 
+def test_normalized_vectors_are_quantized_like_the_result_of_layer_norm():
+    x = torch.randn(300, 96, generator=torch.Generator().manual_seed(2)) * 3 + 1
+    normalized = torch.nn.functional.layer_norm(x, (96,), eps=1e-5)
+    ranges = torch.stack([normalized.amin(0), normalized.amax(0)]) * 0.9
+    quantize = Quantizer(ranges, channel_divisors(ranges))
+    difference = quantize.normalized(x, epsilon=1e-5).int() - quantize(normalized).int()
+    assert difference.abs().max() <= 1  # where a value is halfway between two integers
+    assert (difference != 0).float().mean() < 1e-4
+
+
 def test_quantizer_maps_the_range_to_0_to_255_and_clips():
     quantize = Quantizer(torch.tensor([[-1.0, 0.0], [4.0, 1.6]]))
     assert (quantize.scale, quantize.zero_point) == (pytest.approx(5 / 255), 51)

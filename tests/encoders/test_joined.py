@@ -35,7 +35,7 @@ def test_several_names_are_loaded_as_one_encoder(tiny_folder):
     name = f"{tiny_folder}+{tiny_folder}"
     joined = load_encoder(name, device="cpu")
     assert (joined.name, joined.width, joined.layer) == (name, 16, 0)
-    with pytest.raises(InputError, match="`layer` needs one encoder"):
+    with pytest.raises(InputError, match="`layer` needs a single encoder"):
         load_encoder(name, layer=1, device="cpu")
 
 

@@ -1,7 +1,5 @@
 """Training an encoder on raw sentences."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 
@@ -9,7 +7,6 @@ from thresher.encoders import training
 from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.training import (
     MIN_WORDS,
-    SIZES,
     sentences_to_text,
     train_and_save_encoder,
     train_encoder,
@@ -20,23 +17,12 @@ from thresher.text.sentences import segment
 SENTENCES = [["Ali", "went", "to", "Lagos", "."], ["አቶ", "ከበደ", "ሄዱ", "።"]]
 
 
-@pytest.fixture
-def quick(monkeypatch):
-    tiny = replace(
-        SIZES["small"],
-        shape=replace(SIZES["small"].shape, width=16, layers=2, heads=2, context=16),
-        settings=replace(SIZES["small"].settings, steps=4, batch=2, evaluate_every=2),
-    )
-    monkeypatch.setattr(training, "SIZES", {"small": tiny})
-    monkeypatch.setattr(training, "MIN_WORDS", 100)
-
-
 def test_sentences_as_text_are_segmented_into_the_same_sentences():
     found = [[word.text for word in each.words] for each in segment(sentences_to_text(SENTENCES))]
     assert found == SENTENCES
 
 
-def test_training_is_reproducible_and_gives_an_encoder(quick):
+def test_training_is_reproducible_and_gives_an_encoder(quick_encoders):
     one, same, other = (train_encoder(SENTENCES * 60, seed=seed) for seed in (1, 1, 2))
     assert torch.equal(one.model.embedding, same.model.embedding)
     assert not torch.equal(one.model.embedding, other.model.embedding)
@@ -50,12 +36,12 @@ def test_too_little_text_is_rejected_with_the_minimum():
         train_encoder(SENTENCES)
 
 
-def test_an_unknown_size_is_rejected_with_the_choices(quick):
+def test_an_unknown_size_is_rejected_with_the_choices(quick_encoders):
     with pytest.raises(InputError, match="unknown `size` 'huge'; choose from small"):
         train_encoder(SENTENCES * 60, size="huge")
 
 
-def test_an_encoder_is_trained_saved_and_loaded(quick, tmp_path):
+def test_an_encoder_is_trained_saved_and_loaded(quick_encoders, tmp_path):
     folder = tmp_path / "encoder"
     encoder = train_and_save_encoder(SENTENCES * 60, folder, layer=1, device="cpu")
     assert (encoder.name, encoder.layer) == (str(folder), 1)
@@ -64,7 +50,7 @@ def test_an_encoder_is_trained_saved_and_loaded(quick, tmp_path):
         train_and_save_encoder(SENTENCES * 60, folder, device="cpu")
 
 
-def test_a_complete_encoder_is_loaded_when_resuming(quick, tmp_path, monkeypatch):
+def test_a_complete_encoder_is_loaded_when_resuming(quick_encoders, tmp_path, monkeypatch):
     encoder = train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu")
     monkeypatch.setattr(training, "train_encoder", None)  # must not be called again
     again = train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu", resume=True)
@@ -72,7 +58,7 @@ def test_a_complete_encoder_is_loaded_when_resuming(quick, tmp_path, monkeypatch
     assert torch.equal(again.encode(batch), encoder.encode(batch))
 
 
-def test_what_a_run_left_that_stopped_after_saving_is_removed(quick, tmp_path):
+def test_what_a_run_left_that_stopped_after_saving_is_removed(quick_encoders, tmp_path):
     train_and_save_encoder(SENTENCES * 60, tmp_path / "encoder", device="cpu")
     for left in ("encoder.partial", ".encoder.tmp-a1b2c3_d"):
         (tmp_path / left).mkdir()
@@ -83,7 +69,9 @@ def test_what_a_run_left_that_stopped_after_saving_is_removed(quick, tmp_path):
 
 
 @pytest.mark.parametrize("other", [{"seed": 1}, {"sentences": [["other", "words"]] * 100}])
-def test_a_complete_encoder_of_another_run_is_refused_or_trained_again(quick, tmp_path, other):
+def test_a_complete_encoder_of_another_run_is_refused_or_trained_again(
+    quick_encoders, tmp_path, other
+):
     """After a kill, the folder may still have the encoder that was to be replaced."""
     folder, notes = tmp_path / "encoder", []
     train_and_save_encoder(SENTENCES * 60, folder, device="cpu")
@@ -96,7 +84,7 @@ def test_a_complete_encoder_of_another_run_is_refused_or_trained_again(quick, tm
     assert replaced.fingerprint() == fresh.fingerprint()
 
 
-def test_a_stopped_training_continues_to_the_same_encoder(quick, tmp_path):
+def test_a_stopped_training_continues_to_the_same_encoder(quick_encoders, tmp_path):
     def stop(progress):
         if 0 < progress.step < progress.steps:
             raise KeyboardInterrupt

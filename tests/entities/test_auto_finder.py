@@ -1,9 +1,15 @@
+from pathlib import Path
+
 import pytest
 
 from thresher.entities.auto_finder import THRESHOLD, AutoFinder, model_for
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.text_finder import TextFinder
+from thresher.text.sentences import segment
+
+# Lines of a language and a text: sentences, headlines, signatures, messages.
+TEXTS = Path(__file__).parents[1] / "fixtures" / "language_of_texts.tsv"
 
 
 class Fixed(TextFinder):
@@ -28,16 +34,46 @@ class Fixed(TextFinder):
         ]
 
 
+def chosen_model(text):
+    return model_for([sentence.texts for sentence in segment(text)])
+
+
 @pytest.mark.parametrize(
-    ("words", "model"),
+    ("text", "model"),
     [
-        (["Marie", "Curie", "moved", "to", "Paris", "."], "english"),
-        (["Hun", "var", "i", "København", "."], "multilingual"),
-        (["東京", "は", "首都", "です"], "multilingual"),
+        ("Marie Curie moved to Paris.", "english"),
+        ("Tesla shares fell 4% after Elon Musk sold stock worth $3 billion.", "english"),
+        ("Germany's Angela Merkel met Britain's Theresa May.", "english"),
+        ("Hurricane Sandy hit New Jersey.", "english"),
+        ("the committee met in geneva on monday and agreed", "english"),
+        ("Merkel told the Bundestag that the Kanzleramt would not wait.", "english"),
+        ("Hun var i København.", "multilingual"),
+        ("De man is in Amsterdam en was in Utrecht", "multilingual"),
+        ("Dat was in Berlin", "multilingual"),
+        ("東京は首都です", "multilingual"),
+        ("", "multilingual"),
+        ("2026", "multilingual"),
     ],
 )
-def test_the_model_is_chosen_by_the_language(words, model):
-    assert model_for([words]) == model
+def test_the_model_is_chosen_by_the_language(text, model):
+    assert chosen_model(text) == model
+
+
+@pytest.mark.parametrize(("english", "most_wrong"), [(True, 2), (False, 1)])
+def test_short_texts_of_many_languages_go_to_their_model(english, most_wrong):
+    lines = TEXTS.read_text(encoding="utf-8").splitlines()
+    texts = [
+        text for lang, text in (line.split("\t") for line in lines) if (lang == "en") == english
+    ]
+    wrong = [text for text in texts if (chosen_model(text) == "english") != english]
+    assert len(texts) > 40
+    assert len(wrong) <= most_wrong, wrong
+
+
+def test_the_start_of_a_long_text_decides():
+    danish, english = ["Hun", "var", "ikke", "hjemme"], ["They", "were", "at", "the", "market"]
+    assert model_for([danish] * 400 + [english] * 2000) == "multilingual"
+    assert model_for([english] * 400 + [danish] * 2000) == "english"
 
 
 def test_every_text_goes_to_its_model_and_results_keep_their_order():

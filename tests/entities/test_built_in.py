@@ -14,10 +14,12 @@ from thresher.encoders.int8_linear import int8_supported
 from thresher.entities.built_in import (
     ENGLISH,
     FAST_ENGLISH,
+    MULTILINGUAL,
     NAMES,
     SMALL_ENGLISH,
     find_model_folder,
 )
+from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.model import FinderModel
 from thresher.errors import InputError
 
@@ -35,6 +37,26 @@ def test_a_built_in_model_has_a_config_and_a_licence(name):
     card = (find_model_folder(name) / "README.md").read_text(encoding="utf-8")
     assert "\nlicense: cc-by-sa-4.0\n" in card
     assert (find_model_folder(name) / "config.json").is_file()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_built_in_model_knows_the_built_in_kinds(name):
+    kinds = FinderModel.read(find_model_folder(name)).kinds
+    assert kinds.kinds == KindExamples.english().kinds
+    assert len(kinds.sample) > 1000
+
+
+def test_the_multilingual_model_gives_kinds_in_other_languages():
+    finder = EntityFinder.load(MULTILINGUAL, device="cpu")
+    text = "Mette Frederiksen mødte Angela Merkel i København."
+    kinds = {span.text: span.kind for span in finder.find(text)}
+    assert kinds == {
+        "Mette Frederiksen": "person",
+        "Angela Merkel": "person",
+        "København": "place",
+    }
+    untyped = finder.with_kinds(None).find(text)
+    assert [(span.text, span.kind) for span in untyped] == [(name, None) for name in kinds]
 
 
 def test_a_folder_with_the_name_of_a_built_in_model_takes_precedence(tmp_path, monkeypatch):

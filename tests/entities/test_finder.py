@@ -98,23 +98,6 @@ def test_a_long_text_is_scored_in_groups_of_sentences(english, monkeypatch):
         np.testing.assert_array_equal(one.scores, other.scores)
 
 
-def test_old_names_of_scoring_methods_still_work(english):
-    sentences = [["Ada", "left", "."], ["So", "."]]
-    expected = english.score_sentences(sentences)
-    gates = english.gate_scores(sentences)
-    with pytest.warns(DeprecationWarning, match="renamed to score_sentences"):
-        old = [english.read(sentences)]
-    with pytest.warns(DeprecationWarning, match="renamed to score_sentences"):
-        old += english.read_all([sentences])
-    with pytest.warns(DeprecationWarning, match="renamed to score_gates"):
-        old.append(english.readings(sentences, [gates[:3], gates[3:]]))
-    for scored in old:
-        for one, other in zip(scored, expected, strict=True):
-            np.testing.assert_array_equal(one.scores, other.scores)
-    with pytest.warns(DeprecationWarning, match="renamed to ScoredSentence"):
-        assert isinstance(expected[0], finder_module.Reading)
-
-
 def test_find_all_is_lazy(english, monkeypatch):
     monkeypatch.setattr(text_finder, "_WORDS_PER_GROUP", 100)
 

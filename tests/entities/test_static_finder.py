@@ -33,14 +33,13 @@ def static() -> StaticFinder:
 
 
 def test_spans_scores_and_kinds_equal_those_of_the_model_in_torch(static):
-    in_torch = EntityFinder.load(FAST_ENGLISH, device="cpu")
-    in_torch.word_scorer._static_gates = None  # the encoder and the selector as torch modules
+    in_torch = EntityFinder.load(FAST_ENGLISH, device="cpu", exact=True)
     assert (static.threshold, static.kinds) == (in_torch.threshold, in_torch.kinds)
     for ours, theirs in zip(static.find_all(TEXTS), in_torch.find_all(TEXTS), strict=True):
         assert [(s.start, s.end, s.kind) for s in ours] == [
             (s.start, s.end, s.kind) for s in theirs
         ]
-        assert [s.score for s in ours] == pytest.approx([s.score for s in theirs], abs=1e-4)
+        assert [s.score for s in ours] == pytest.approx([s.score for s in theirs], abs=2e-3)
 
 
 def test_finding_does_not_import_torch():

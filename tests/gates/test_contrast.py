@@ -9,7 +9,7 @@ import torch
 from thresher.encoders.protocol import sentence_vectors
 from thresher.gates.choices import GatePosition
 from thresher.gates.contrast import contrast, info_nce
-from thresher.gates.distributed import ProcessGroup
+from thresher.training_processes import Processes
 
 SENTENCES = [["Marie", "left", "Paris"], ["it", "rained"], ["Ann", "met", "Bob", "again"]]
 WORDS = 9
@@ -164,7 +164,7 @@ def test_the_contrast_frees_the_activations_of_the_encoder(tiny):
 
 
 def test_a_process_without_sentences_has_the_losses_and_no_gradient(tiny):
-    class First(ProcessGroup):
+    class First(Processes):
         def sum(self, own):
             assert not own.any()  # all sentences belong to other processes
             return torch.eye(*own.shape)

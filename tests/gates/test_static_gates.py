@@ -8,8 +8,9 @@ from torch.nn import functional
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.gates.choices import GateForm
 from thresher.gates.features import Features
+from thresher.gates.mixing_layer import gelu
 from thresher.gates.selector import PARAMETER_RANGES, Selector
-from thresher.gates.static_gates import StaticGates, gate_range, gelu
+from thresher.gates.static_gates import StaticGates, gate_range
 
 WORDS = ["Paris", "moved", "to", "unbelievably", "Zürich", "?", "\u200b"]
 
@@ -38,8 +39,10 @@ def test_gates_equal_those_of_torch(minilm, form, layers, reach):
     sentences = random_sentences(60)
     with torch.inference_mode():
         expected = selector(Features().encode(encoder, sentences)).prob_open().numpy()
+    error = gates.gate_scores(sentences) - expected
     assert expected.std() > 0.01
-    np.testing.assert_allclose(gates.gate_scores(sentences), expected, atol=1e-6, rtol=0)
+    assert np.abs(error).max() < 0.2 * expected.std()  # weights are rounded to ten bits
+    assert np.sqrt(np.square(error).mean()) < 0.02 * expected.std()
 
 
 def test_no_words_have_no_gates(minilm):

@@ -6,6 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from tests.tiny_encoder import random_sentences
 
 from thresher.entities.training.fit import best_agreement
 from thresher.entities.training.loop import TrainingCorpus, train_selectors
@@ -24,10 +25,7 @@ QUICK = {"hidden": 16, "epochs": 3, "sentences_per_batch": 8, "contrast": 0.3}
 def corpus(tiny, tmp_path):
     """Sentences of made-up words; the prior holds those below w10 to be entities."""
     rng = np.random.default_rng(0)
-    sentences = [
-        [f"s{i}", *(f"w{w}" for w in rng.integers(0, 50, size=rng.integers(1, 9)))]
-        for i in range(40)
-    ]
+    sentences = random_sentences(rng)
     vectors = cache_vectors(tiny, sentences, tmp_path / "vectors.npy")
     prior = [float(word in {f"w{i}" for i in range(10)}) for words in sentences for word in words]
     units = UnitIndex.of_features(Features(), tiny, sentences)

@@ -20,11 +20,3 @@ def test_importing_the_package_does_not_import_torch(module):
 def test_every_public_name_can_be_imported(package):
     for name in dir(package):
         assert getattr(package, name) is not None or name.startswith("__")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("Progress", "TrainingProgress"), ("task_of", "task_for")]
-)
-def test_old_names_of_training_work_with_a_warning(old, new):
-    with pytest.warns(DeprecationWarning, match=f"renamed to {new}"):
-        assert getattr(thresher.lm.training, old) is getattr(thresher.lm.training, new)

@@ -107,8 +107,3 @@ def test_weights_of_another_shape_are_refused(trained, tmp_path):
     )
     with pytest.raises(InputError, match="do not fit the configuration: embedding has the shape"):
         TrainedLanguageModel.read(tmp_path / "one")
-
-
-def test_the_old_name_of_the_tokenizer_works_with_a_warning(trained):
-    with pytest.warns(DeprecationWarning, match="renamed to tokenizer"):
-        assert trained.tokens is trained.tokenizer

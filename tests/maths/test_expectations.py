@@ -238,19 +238,29 @@ def test_feasibility_agrees_with_linear_programming_and_conflicts_are_minimal(pr
         assert can_be_met(table[:, list(fewer)], [rates[k] for k in fewer])
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_groups_of_very_different_sizes_agree_with_linear_programming(seed):
+def random_groups(seed, groups, features, *, twice=0, largest):
+    """Return the features of random groups of items, their sizes and their probabilities.
+
+    twice: how many of the features occur twice   largest: of the sizes, about
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def uniform(*shape):
         return torch.rand(*shape, generator=generator, dtype=torch.float64)
 
-    fires = uniform(50, 8) < uniform(8)
+    fires = uniform(groups, features) < uniform(features)
     if seed % 2:
         fires = fires.cumsum(1) > 0  # each feature inside the next
     fires = torch.unique(fires[:, fires.any(0)], dim=0).double()
-    size = (10 ** (6 * uniform(len(fires)))).round()
+    fires = torch.cat([fires, fires[:, :twice]], dim=1)
+    size = (largest ** uniform(len(fires))).round()
     p = torch.where(uniform(len(fires)) < 0.5, uniform(len(fires)), uniform(len(fires)).round())
+    return fires, size, p
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_groups_of_very_different_sizes_agree_with_linear_programming(seed):
+    fires, size, p = random_groups(seed, 50, 8, largest=1e6)
     rates = (size * p) @ fires / (size @ fires)
     if seed % 3 == 1:
         rates = (1000 * rates).round() / 1000
@@ -270,18 +280,7 @@ def test_groups_of_very_different_sizes_agree_with_linear_programming(seed):
 # Seeds that a search without scaling, without shorter steps or with a coarse idea of zero fails.
 @pytest.mark.parametrize("seed", [12, 56, 68, 263, 284, 594, 648])
 def test_rates_taken_from_a_distribution_are_met_from_one_item_to_a_billion(seed):
-    generator = torch.Generator().manual_seed(seed)
-
-    def uniform(*shape):
-        return torch.rand(*shape, generator=generator, dtype=torch.float64)
-
-    fires = uniform(150, 20) < uniform(20)
-    if seed % 2:
-        fires = fires.cumsum(1) > 0
-    fires = torch.unique(fires[:, fires.any(0)], dim=0).double()
-    fires = torch.cat([fires, fires[:, :3]], dim=1)  # some expectations twice
-    size = (10 ** (9 * uniform(len(fires)))).round()
-    p = torch.where(uniform(len(fires)) < 0.5, uniform(len(fires)), uniform(len(fires)).round())
+    fires, size, p = random_groups(seed, 150, 20, twice=3, largest=1e9)
     solution = solve(Problem(fires, size, (size * p) @ fires))
     assert solution is not None
     missed = (size * (solution[0] - p)) @ fires / (size @ fires)

@@ -107,7 +107,7 @@ def test_a_bad_record_is_reported_with_its_line_and_skipped(tmp_path, kind):
 
 
 BAD_ROWS = {
-    "few cells": (b"Fine.", "1 cells, but the header has 2"),
+    "few cells": (b"Fine.", "1 cell, but the header has 2"),
     "many cells": (b"Fine.,good,5", "3 cells, but the header has 2"),
     "not utf-8": (b"caf\xe9,good", "not UTF-8"),
     "empty text": (b",good", "the text is empty"),

@@ -2,6 +2,7 @@
 
 import io
 
+import pandas as pd
 import pytest
 
 from thresher.errors import InputError, raise_input_error
@@ -76,8 +77,14 @@ def test_a_missing_or_wrong_field_is_an_error():
     assert text_field({"text": "a"}, "text") == "a"
     with pytest.raises(InputError, match="no field 'body'; it has text, id"):
         text_field(VALUES[0], "body")
-    with pytest.raises(InputError, match="field 'text' is not a string"):
-        text_field({"text": 3}, "text")
+    for value in (3, 0.0, False, [], {}):
+        with pytest.raises(InputError, match="field 'text' is not a string"):
+            text_field({"text": value}, "text")
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), pd.NA, pd.NaT])
+def test_a_missing_value_is_an_empty_text(value):
+    assert text_field({"text": value}, "text") == ""
 
 
 def test_lone_surrogates_are_written_as_escapes():

@@ -35,5 +35,5 @@ def two_selectors(finder) -> EntityFinder:
 def with_eager_selector(finder: EntityFinder) -> EntityFinder:
     """Return a finder with a second selector before its own, which selects far more words."""
     [head] = finder.model.selectors
-    eager = replace(head, signal_weights=replace(head.signal_weights, lower=5.0), threshold=0.05)
+    eager = replace(head, signal_weights=replace(head.signal_weights, lower=4.0), threshold=0.05)
     return EntityFinder(finder.encoder, replace(finder.model, selectors=(eager, head), entity=1))

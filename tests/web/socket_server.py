@@ -38,6 +38,8 @@ class SteppingFinder(FakeFinder):
     scored: the texts of all batches   pieces: the numbers of words of long texts
     """
 
+    rules = None
+
     def __init__(self) -> None:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
@@ -51,6 +53,9 @@ class SteppingFinder(FakeFinder):
             sentences = segment(text)
             words = [sentence.texts for sentence in sentences]
             yield ScoredText(text, sentences, self.score_encoded(words, None))
+
+    def unreadable(self, text):
+        return None
 
     def encode(self, sentences):
         words = sum(map(len, sentences))
@@ -119,6 +124,16 @@ def received(connection: socket.socket) -> bytes:
         except ConnectionResetError:
             pass
         return b"".join(parts)
+
+
+def received_until(connection: socket.socket, end: bytes) -> bytes:
+    """Return what is received up to and including the first packet after which `end` occurs."""
+    data = b""
+    while end not in data:
+        part = connection.recv(65_536)
+        assert part, f"the server closed the connection before it sent {end!r}"
+        data += part
+    return data
 
 
 def response(connection: socket.socket) -> bytes:

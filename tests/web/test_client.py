@@ -36,6 +36,12 @@ def test_it_finds_what_the_finder_finds(models, finder):
     assert run(models, lambda client: client.models()) == ["english", "again"]
 
 
+def test_texts_that_the_model_cannot_read_are_logged(models, caplog):
+    run(models, lambda client: client.find_all(["Magda went to Oslo.", "東京は日本の首都です。"]))
+    [message] = [each for each in caplog.messages if "script" in each]
+    assert message.startswith("text 1: the text is in the script")
+
+
 def test_errors_have_the_reason_of_the_server(models):
     with pytest.raises(InputError, match=r"the server answered 4\d\d: .*"):
         run(models, lambda client: client.find("Magda", model="none"))

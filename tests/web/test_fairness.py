@@ -169,6 +169,16 @@ def test_a_text_in_steps_has_the_result_of_the_whole_text(finder):
         assert [s.score for s in spans[0]] == pytest.approx([s.score for s in spans[1]], abs=1e-5)
 
 
+def test_rules_apply_to_a_text_in_steps(finder):
+    text = "Magda used Yahoo! Answers in Oslo. " * 400
+    ruled = finder.with_rules(always=["Yahoo! Answers"], never=["Oslo"])
+    [scored], steps = run_steps(ruled, [text])
+    assert steps > 3
+    spans = scored.spans(0)
+    assert sum(span.text == "Yahoo! Answers" for span in spans) == 400
+    assert all(span.text != "Oslo" for span in spans)
+
+
 def test_a_large_request_returns_the_entities_of_the_finder(client, finder):
     text = "Magda left Oslo for Larvik. " * 600
     response = client.post("/find", json={"text": text}).json()

@@ -44,6 +44,17 @@ def test_find_returns_the_entities_of_the_finder(client, finder):
     assert "sentences" not in response.json()["results"][0]
 
 
+def test_a_text_that_the_model_cannot_read_has_a_note(client, finder):
+    texts = ["Marie Curie moved to Paris.", "東京は日本の首都です。", ""]
+    readable, japanese, empty = post(client, texts=texts).json()["results"]
+    assert japanese["note"].startswith("the text is in the script Han, Hiragana, which the model")
+    assert japanese["note"].endswith("cannot read; use the model multilingual")
+    assert "note" not in readable
+    assert "note" not in empty
+    last_line = post(client, "/find/stream", text=texts[1]).text.splitlines()[-1]
+    assert json.loads(last_line)["results"][0]["note"] == japanese["note"]
+
+
 def test_several_texts_are_independent_of_each_other(client, finder):
     texts = [TEXT, "", "   \n", "Oslo is far from Larvik.", TEXT]
     response = post(client, texts=texts)
@@ -141,7 +152,10 @@ INVALID = {
     "half a surrogate pair": (b'{"text": "a\\ud800"}', "text: half a surrogate pair at 1"),
     "null": (b'{"text": null}', "text: Input should be a valid string"),
     "no text": (b"{}", "text: Field required"),
-    "a text and texts": (b'{"text": "a", "texts": ["b"]}', "text: Extra inputs"),
+    "a text and texts": (
+        b'{"text": "a", "texts": ["b"]}',
+        "the body: it has both text and texts; give one of them",
+    ),
     "no texts": (b'{"texts": []}', "texts: List should have at least 1 item"),
     "too many texts": (json.dumps({"texts": [""] * 1001}).encode(), "texts: List should have"),
     "a text that is none": (b'{"texts": ["a", {}]}', "texts.1: Input should be a valid string"),

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.socket_server import SteppingFinder, received, serving, until
+from tests.web.socket_server import SteppingFinder, received, received_until, serving, until
 
 from thresher.web.app import create_app
 from thresher.web.connections import ConnectionLimits
@@ -69,7 +69,7 @@ def test_the_work_of_a_client_that_cancels_is_dropped():
     finder.may_go_on.clear()  # the sentences are split, but no word is scored
     with serving(finder) as server:
         connection = server.send(stream_request(LONG))
-        assert b'{"progress":0.0}' in connection.recv(400) + connection.recv(400)
+        received_until(connection, b'{"progress":0.0}')
         connection.close()
         until(lambda: server.waiting_requests() == 0)
         finder.may_go_on.set()

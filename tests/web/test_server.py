@@ -144,9 +144,3 @@ def test_responses_follow_the_openapi_schema(models, method, path):
         case.call_and_validate(excluded_checks=excluded)
 
     send_request()
-
-
-def test_the_old_name_of_the_models_warns():
-    with pytest.warns(DeprecationWarning, match="renamed to ServedModels"):
-        from thresher.web.models import Shelf  # noqa: PLC0415
-    assert Shelf is ServedModels

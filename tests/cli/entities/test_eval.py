@@ -170,6 +170,7 @@ def test_figures_and_confusions_of_kinds(run, gold, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "status", "message"),
     [
+        ("PER=persn", 1, "nor a label of the gold data (PER, LOC); did you mean person?"),
         ("PRE=person", 1, "--map: 'PRE' is neither a label of the gold data nor a kind"),
         ("PER", 2, "'PER' is not of the form PER=person"),
     ],
@@ -179,3 +180,9 @@ def test_a_wrong_name_of_a_kind_is_one_line(run, gold, monkeypatch, given, statu
     shown = run("eval", gold, "--map", given)
     assert shown.status == status
     assert message in shown.error_line
+
+
+def test_a_kind_with_two_new_names_is_refused(run, gold):
+    shown = run("eval", gold, "--map", "PER=person", "--map", "PER=place")
+    assert shown.status == 1
+    assert shown.error_line == "--map gives PER two names, person and place; keep one of them"

@@ -22,6 +22,12 @@ def test_find_gives_the_same_entities_with_the_exported_file(small, tmp_path, ca
     assert summary["bytes"] == path.stat().st_size
     expected = spans(capsys, "--model", str(small), "--exact")
     assert expected
+    written = path.read_bytes()
+    again = ["export", "--model", "fast-english", "-o", str(path), "-q"]
+    assert main(again) == 1
+    error = f"thresher: {path} exists; choose another file, or add --force to replace it\n"
+    assert capsys.readouterr().err == error
+    assert path.read_bytes() == written
     for ours, theirs in zip(expected, spans(capsys, "--model", str(path)), strict=True):
         assert theirs == ours | {"score": pytest.approx(ours["score"], abs=1e-5)}
 
@@ -49,3 +55,10 @@ def test_without_the_extra_the_command_is_named(small, tmp_path, capsys, monkeyp
     error = capsys.readouterr().err
     assert "pip install '.[onnx]'" in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_force_replaces_an_existing_file(small, tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"old")
+    assert main(["export", "--model", str(small), "-o", str(path), "-q", "--force"]) == 0
+    assert len(path.read_bytes()) > 1000

@@ -224,3 +224,26 @@ def test_an_unreadable_line_does_not_stop_training(run, short_corpus, tmp_path):
     assert result.status == 1
     assert f"{path} line 2: " in result.error_line
     assert EntityFinder.load(tmp_path / "m").find("Magda left Oslo.") is not None
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        (
+            "auto",
+            "--kinds auto is only for finding; fit learns kinds from a file of names: "
+            "thresher kinds discovers kinds and writes such a file",
+        ),
+        (
+            "none",
+            "--kinds none is only for finding; fit learns kinds from a file of names: "
+            "leave out --kinds for a model without kinds",
+        ),
+        ("absent.toml", "there is no file of kinds absent.toml; give a file of example names"),
+    ],
+)
+def test_kinds_without_a_file_are_explained(run, short_corpus, tmp_path, kinds, message):
+    result = run("fit", short_corpus, "-o", tmp_path / "model", "--kinds", kinds)
+    assert result.status == 1
+    assert result.error_line == message
+    assert list(tmp_path.iterdir()) == []

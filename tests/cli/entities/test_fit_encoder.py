@@ -3,7 +3,6 @@
 import json
 import re
 from contextlib import nullcontext
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,26 +10,12 @@ import pytest
 from thresher import EntityFinder
 from thresher.atomic_files import write_folder
 from thresher.cli.entities import fit_prior_knowledge
-from thresher.encoders import training as from_text
 from thresher.encoders.loading import load_encoder
-from thresher.encoders.training import SIZES
 from thresher.errors import InputError
-from thresher.gates.distributed import ProcessGroup
+from thresher.training_processes import Processes
 
 QUICK = ["--epochs", "1", "--contrast", "0"]
 AMHARIC = "አቶ ከበደ ወደ ኬንያ ሄዱ። ወይዘሮ አልማዝ ከጋና መጡ። የኬንያ ፓርቲ በጋና ነው። "
-
-
-@pytest.fixture
-def quick_encoders(monkeypatch):
-    tiny = replace(
-        SIZES["small"],
-        shape=replace(SIZES["small"].shape, width=16, layers=2, heads=2, context=16),
-        settings=replace(SIZES["small"].settings, steps=4, batch=2, evaluate_every=2),
-    )
-    monkeypatch.setattr(from_text, "SIZES", {"small": tiny, "large": tiny})
-    monkeypatch.setattr(from_text, "MIN_WORDS", 100)
-    monkeypatch.setattr("thresher.entities.training.fit._MIN_STEPS", 2)
 
 
 @pytest.fixture(autouse=True)
@@ -116,10 +101,8 @@ def test_only_the_first_process_reports(run, amharic, tmp_path, monkeypatch, ran
         "thresher.entities.training.raw_text.stored_sentences",
         lambda *_: nullcontext(mixed),
     )
-    monkeypatch.setattr(
-        "thresher.gates.distributed.current_processes", lambda: ProcessGroup(rank, 2)
-    )
-    monkeypatch.setattr(ProcessGroup, "wait", lambda _: None)
+    monkeypatch.setattr("thresher.gates.distributed.current_processes", lambda: Processes(rank, 2))
+    monkeypatch.setattr(Processes, "wait", lambda _: None)
     monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))
     monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)

@@ -45,14 +45,6 @@ def test_black_is_readable_on_every_colour(shade):
     assert (luminance + 0.05) / 0.05 > 4.5
 
 
-def test_without_colours_entities_are_in_brackets(monkeypatch):
-    monkeypatch.setenv("NO_COLOR", "1")
-    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), SPANS)]))
-    assert "[Magda] left [Oslo]." in shown
-    assert "2 entities" in shown
-    assert "\x1b" not in shown
-
-
 def test_control_characters_do_not_reach_the_terminal():
     text = "\x1b[2JMagda\x07 left\x9b Oslo.\ttab\nline"
     shown = highlight(text, [Span(4, 9, "Magda", 0.9)]).plain
@@ -99,11 +91,18 @@ def test_kinds_share_a_colour_only_if_there_are_more_than_colours(kinds):
     assert len({colours.colour(kind) for kind in kinds}) == len(kinds)
 
 
-def test_without_colours_kinds_are_in_the_brackets(monkeypatch):
+@pytest.mark.parametrize(
+    ("spans", "marked", "counted"),
+    [
+        (SPANS, "[Magda] left [Oslo].", "2 entities"),
+        (TYPED, "[Magda|person] left [Oslo|place].", "person  1"),
+    ],
+)
+def test_without_colours_entities_and_kinds_are_in_brackets(spans, marked, counted, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), TYPED)]))
-    assert "[Magda|person] left [Oslo|place]." in shown
-    assert "person  1" in shown
+    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), spans)]))
+    assert marked in shown
+    assert counted in shown
     assert "\x1b" not in shown
 
 

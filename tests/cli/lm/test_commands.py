@@ -133,9 +133,24 @@ def test_a_run_cannot_be_resumed_with_other_settings(novel, tmp_path, run, monke
     with monkeypatch.context() as patch:
         patch.setattr("thresher.lm.training.fit._finish", lambda *_: 1 / 0)
         run(*command)
-    answer = run(*command, "--resume", "--margin", 2)
-    assert answer.status == 1
-    assert "it was started with other text or settings" in answer.error_line
+    for changed, difference in (
+        (["--margin", 2], "other values of --margin"),
+        (["--layers", 3, "--learning-rate", 0.5], "other values of --layers, --learning-rate"),
+        (
+            ["--objective", "masked", "--feed-forward", "gelu-tanh"],
+            "other values of --objective, --feed-forward",
+        ),
+        (["--untied", "--no-embedding-decay"], "other values of --untied, --no-embedding-decay"),
+    ):
+        answer = run(*command, "--resume", *changed)
+        assert answer.status == 1
+        assert answer.error_line == (
+            f"cannot resume from {tmp_path / 'stopped.partial' / 'checkpoint.safetensors'}: it was "
+            f"started with {difference}; leave out --resume to start again"
+        )
+    (tmp_path / "other.txt").write_text("Another text about the same harbour. " * 200)
+    command[2] = tmp_path / "other.txt"
+    assert "it was started with other text; leave out" in run(*command, "--resume").error_line
 
 
 def test_after_a_nan_loss_the_best_model_is_saved(novel, tmp_path, run, monkeypatch):
@@ -294,7 +309,7 @@ def test_choices_and_defaults_are_those_of_the_library():
         each.name: each.default for each in (*fields(Shape), *fields(LanguageModelSettings))
     }
     assert documented == {name: defaults[name] for name in documented}
-    assert len(documented) == 11
+    assert len(documented) == 12
 
 
 def test_progress_is_shown_as_loss_speed_and_time_left():

@@ -43,14 +43,27 @@ def weights(folder):
 
 
 def test_a_run_is_repeated_from_the_file_that_comes_with_its_model(corpus, config, tmp_path, run):
-    options = ("--config", config, "--steps", 8, "--accumulate", 2, "--fused", "--quiet")
+    options = (
+        "--config",
+        config,
+        "--steps",
+        8,
+        "--accumulate",
+        2,
+        "--warm-up",
+        3,
+        "--fused",
+        "--quiet",
+    )
     assert run("lm", "train", corpus, "-o", tmp_path / "one", *options).status == 0
     trained = TrainedLanguageModel.read(tmp_path / "one")
     settings, shape = trained.settings, trained.architecture.shape
     assert (settings.steps, settings.batch, settings.accumulate) == (8, 4, 2)  # 8 comes first
     assert (str(settings.margin), settings.fused, shape.mlp) == ("4", True, "swiglu")
+    assert settings.warm_up == 3
     file = tmp_path / "one" / "run.toml"
     assert "steps = 8\n" in file.read_text()
+    assert 'feed_forward = "swiglu"\n' in file.read_text()  # the option's name
     again = ("-o", tmp_path / "two", "--config", file, "--quiet")
     assert run("lm", "train", corpus, *again).status == 0
     for name, value in weights(tmp_path / "one").items():
@@ -117,3 +130,29 @@ def test_samples_are_printed_one_after_the_other(corpus, config, tmp_path, run):
     assert len(texts) == 3
     assert all(len(text) == 9 for text in texts)
     assert result.out == "\n---\n\n".join(f"{text}\n" for text in texts)
+
+
+def test_options_may_repeat_but_not_contradict_the_model_that_training_begins_from(
+    corpus, config, tmp_path, run
+):
+    first = tmp_path / "first"
+    assert run("lm", "train", corpus, "-o", first, "--config", config, "--quiet").status == 0
+    further = ("lm", "train", corpus, "--init-from", first, "--steps", 2, "--quiet", "-o")
+    for option, value, message in (
+        ("--width", 32, "--width is 32, but the model to start from has 16"),
+        ("--feed-forward", "gelu", "--feed-forward is gelu, but the model to start from has"),
+        ("--tokens", "bpe", "--tokens is bpe, but the model to start from has characters"),
+        ("--output-layer", "tree", "--output-layer is tree, but the model to start from has full"),
+    ):
+        refused = run(*further, tmp_path / "refused", option, value)
+        assert (refused.status, refused.err.count("\n")) == (1, 1)
+        assert message in refused.err
+    repeated = ("--config", first / "run.toml", "--dropout", 0.25)
+    assert run(*further, tmp_path / "second", *repeated).status == 0
+    second = TrainedLanguageModel.read(tmp_path / "second")
+    assert second.architecture.shape.dropout == 0.25
+    file = tmp_path / "second" / "run.toml"
+    assert f'init_from = "{first}"\n' in file.read_text()
+    assert run("lm", "train", corpus, "-o", tmp_path / "third", "--config", file).status == 0
+    for name, value in second.model.weights().items():
+        assert torch.equal(weights(tmp_path / "third")[name], value)

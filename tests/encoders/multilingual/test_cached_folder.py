@@ -47,6 +47,20 @@ def test_weights_are_decoded_once(package):
     assert (first / "model.safetensors").stat().st_mtime_ns == written
 
 
+def test_two_processes_that_decode_at_the_same_time_use_the_same_folder(package, monkeypatch):
+    decode = cached_folder.decoded_files
+
+    def decode_while_another_process_finishes(source):
+        monkeypatch.setattr(cached_folder, "decoded_files", decode)
+        packaged_encoder()
+        return decode(source)
+
+    monkeypatch.setattr(cached_folder, "decoded_files", decode_while_another_process_finishes)
+    folder = packaged_encoder()
+    assert SentenceBert(folder, layer=1).layer == 1
+    assert [each.name for each in folder.parent.iterdir()] == [folder.name]
+
+
 def test_another_weight_file_is_refused_and_nothing_is_cached(package, tmp_path):
     (package / "e5-small-q4.bin").write_bytes(CONTENT[:-1] + b"x")
     with pytest.raises(InputError, match=r"SHA-256 .*pip install .*\.\[languages\]"):

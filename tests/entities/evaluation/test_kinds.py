@@ -82,6 +82,14 @@ GOLD = GoldTexts(
 )
 
 
+def test_the_label_of_entities_without_a_kind_is_no_kind():
+    gold = [TaggedSentence(("Oslo", "and", "Rosa"), ((0, 1), (2, 3)), ("ENT", "person"))]
+    found = [[Candidate(0, 1, 1.0), Candidate(2, 3, 1.0, "person", 1.0)]]
+    result = evaluate_kinds(gold, found)
+    assert result.counts == {"person": Counts(correct=1, predicted=1, gold=1)}
+    assert result.confusion[NO_KIND, NO_KIND] == 1
+
+
 def test_names_of_kinds_are_mapped():
     kind_map = {"PER": "person", "LOC": "place", "MISC": "none"}
     typed = evaluate_finder(TypedFinder(), GOLD, kind_map=kind_map).kinds
@@ -95,6 +103,7 @@ def test_names_of_kinds_are_mapped():
 
 def test_names_that_differ_in_case_are_the_same_kind():
     assert kind_names(["PERSON", "GPE"], ["person"]) == {"PERSON": "person"}
+    assert kind_names(["PER"], ["person"], {"PER": "Person"}) == {"PER": "person"}
 
 
 def test_a_finder_or_gold_data_without_kinds_has_no_figures_of_kinds():
@@ -111,3 +120,25 @@ def test_a_name_that_no_kind_has_is_refused():
         InputError, match=r"'PRE' is neither a label .* \(PER, LOC, MISC, person, place\)"
     ):
         evaluate_finder(TypedFinder(), GOLD, kind_map={"PRE": "person"})
+
+
+@pytest.mark.parametrize(
+    ("kind_map", "suggested"),
+    [
+        ({"PER": "persn"}, "; did you mean person?"),
+        ({"PER": "human", "LOC": "human"}, ""),  # no kind of the finder is called human
+    ],
+)
+def test_a_new_name_that_neither_side_has_is_refused(kind_map, suggested):
+    with pytest.raises(InputError) as error:
+        evaluate_finder(TypedFinder(), GOLD, kind_map=kind_map)
+    assert str(error.value) == (
+        f"`kind_map`: {kind_map['PER']!r}, the new name of PER, is neither a kind of the model "
+        f"(person, place) nor a label of the gold data (PER, LOC, MISC){suggested}"
+    )
+
+
+def test_both_sides_can_have_a_common_new_name():
+    kind_map = {"PER": "human", "person": "human"}
+    typed = evaluate_finder(TypedFinder(), GOLD, kind_map=kind_map).kinds
+    assert typed.counts["human"].correct == 1

@@ -14,6 +14,7 @@ from thresher.entities.finding.adaptation import (
     shrunk_weights,
 )
 from thresher.entities.finding.signal_weights import SignalWeights
+from thresher.entities.finding.signals import SharedGates
 from thresher.entities.training.settings import EntitySettings
 
 OWN = SignalWeights(capital=2.0, lower=-1.0, repeated=1.5)
@@ -40,6 +41,13 @@ def test_with_many_pseudo_labels_the_estimate_replaces_the_weights():
 def test_case_counts_for_more_where_repetition_says_less(repeated, factor):
     weights = shrunk_weights(SignalWeights(1.0, -0.5, repeated), OWN, part=1.0)
     assert weights == SignalWeights(factor * 1.0, factor * -0.5, repeated)
+
+
+@pytest.mark.parametrize(("unfamiliar", "factor"), [(0.0, 1), (0.5, 4 / 3), (1.0, 5 / 3)])
+def test_case_counts_for_more_in_an_unfamiliar_language(unfamiliar, factor):
+    weights = shrunk_weights(SignalWeights(1.0, -0.5, 1.5), OWN, part=1.0, unfamiliar=unfamiliar)
+    assert weights == SignalWeights(*map(pytest.approx, (factor * 1.0, factor * -0.5, 1.5)))
+    assert shrunk_weights(weights, OWN, part=0.0, unfamiliar=unfamiliar) == OWN
 
 
 def test_the_weight_of_words_without_case_is_not_estimated():
@@ -96,9 +104,23 @@ def test_at_most_the_first_words_are_used():
 
 
 def test_an_adapted_model_is_saved_and_loaded(finder, tmp_path):
-    adaptation = Adaptation(SignalWeights(3.0, -2.0, 0.5), 0.25, frozenset({"haus"}), 5000)
+    shared = {"anna": SharedGates(0.5, 2.25)}
+    adaptation = Adaptation(
+        SignalWeights(3.0, -2.0, 0.5), 0.25, frozenset({"haus"}), 5000, shared_gates=shared
+    )
     model = finder.with_adaptation(adaptation).model
     model.write(tmp_path / "model")
     loaded = type(model).read(tmp_path / "model")
     assert (loaded.signal_weights, loaded.threshold) == (model.signal_weights, 0.25)
     assert "haus" in loaded.ordinary
+    assert loaded.shared_gates == loaded.signal_extractor.shared_gates == shared
+
+
+def test_gates_are_shared_in_an_unknown_language(finder):
+    model = replace(finder.model, ordinary=frozenset({"heute"}))
+    sentences = [["heute", "sahen", "wir", "anna", "bei", f"haus{i}"] for i in range(400)]
+    gates = np.full(2400, 0.01, dtype=np.float32)
+    gates[3::12] = 0.9  # every second anna
+    adapted = model.with_adaptation(estimate_adaptation(model, gates, [sentences]))
+    scores = SignalWeights().combine(gates, adapted.signal_extractor.extract(sentences))
+    assert 0.1 < scores[3::6].min() < scores[3::6].max() < 0.5

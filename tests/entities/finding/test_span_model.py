@@ -159,3 +159,19 @@ def test_the_threshold_maximizes_the_expected_f1_under_the_model():
 
     best = max(range(1, 6), key=expected_f1)
     assert sum(span_score(p) >= threshold for p in probabilities) == best
+
+
+def test_sentences_together_have_the_candidates_of_each_alone():
+    random = np.random.default_rng(0)
+    lengths = [1, 130, 3, 64, 65, 2, 17, 1]  # stretches of more than 64 words are cut
+    starts = np.cumsum([0, *lengths]).tolist()
+    words = starts[-1]
+    links = random.normal(size=words)
+    links[np.array(starts[1:]) - 1] = -INF
+    values = (random.normal(0.5, 2, words), links, random.normal(size=words))
+    flags = random.uniform(size=(2, words)) < 0.8
+    together = list(MODEL.candidates(starts, ChainInputs(*values, *flags)))
+    for low, high, found in zip(starts[:-1], starts[1:], together, strict=True):
+        own = ChainInputs(*(each[low:high] for each in (*values, *flags)))
+        assert [found] == list(MODEL.candidates([0, high - low], own))
+    assert sum(map(len, together)) > 20

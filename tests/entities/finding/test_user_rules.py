@@ -8,6 +8,7 @@ import pytest
 from thresher import EntityFinder, InputError
 from thresher.entities.finding.adaptation import Adaptation
 from thresher.entities.finding.user_rules import UserRules, read_rules
+from thresher.text import segment
 
 TEXT = (
     "The letter was sent from Oslo to the forge by Magda; see INV-2024-7. Then invoices may follow."
@@ -67,6 +68,52 @@ def test_candidates_stay_in_order_and_do_not_overlap(finder):
     spans = ruled.find(TEXT, threshold=0)
     assert all(left.end <= right.start for left, right in pairwise(spans))
     assert "Oslo to" in [span.text for span in spans]
+
+
+ANSWERS = "Magda used Yahoo! Answers daily. Elias wrote to Rosa! Nobody answered."
+
+
+@pytest.mark.parametrize("gap", [" ", "  ", "\n", "\r\n"])
+@pytest.mark.parametrize("rule", ["Yahoo! Answers", "yahoo! answers"])
+def test_a_name_can_contain_the_end_of_a_sentence(finder, gap, rule):
+    text = ANSWERS.replace("! A", f"!{gap}A")
+    name = f"Yahoo!{gap}Answers"
+    assert len(segment(text)) == 4
+    without = finder.find(text, threshold=0)
+    ruled = finder.with_rules(always=[rule]).find(text, threshold=0)
+    assert {span.text: span.score for span in ruled}[name] == 1
+    assert all(text[span.start : span.end] == span.text for span in ruled)
+    assert all(left.end <= right.start for left, right in pairwise(ruled))
+    start = text.index(name)
+    end = start + len(name)
+    others = [span for span in ruled if span.text != name]
+    assert others == [span for span in without if span.end <= start or span.start >= end]
+
+
+def test_a_sentence_is_joined_only_where_a_name_connects_it(finder):
+    ruled = finder.with_rules(always=["Yahoo! Answers", "Rosa"])
+    (scored,) = ruled.score_texts([ANSWERS])
+    (plain,) = finder.score_texts([ANSWERS])
+    words = [list(each.texts) for each in plain.sentences]
+    expected = [words[0] + words[1], *words[2:]]
+    assert [list(each.texts) for each in scored.sentences] == expected
+    assert [list(each.words) for each in scored.scored_sentences] == expected
+    scores = [score for each in plain.scored_sentences for score in each.scores.tolist()]
+    assert [s for each in scored.scored_sentences for s in each.scores.tolist()] == scores
+
+
+def test_a_name_can_contain_several_ends_of_sentences(finder):
+    text = "They saw Hello! Dolly! Again yesterday. Then they left."
+    assert len(segment(text)) == 4
+    assert (
+        found(finder.with_rules(always=["Hello! Dolly! Again"]), text)["Hello! Dolly! Again"] == 1
+    )
+
+
+@pytest.mark.parametrize("text", ["She saw Yahoo!\n\nAnswers came.", "To Paris\n\nHilton left."])
+def test_a_name_does_not_connect_paragraphs(finder, text):
+    ruled = finder.with_rules(always=["Yahoo! Answers", "Paris Hilton"])
+    assert finder.find(text) == ruled.find(text)
 
 
 def test_a_catastrophic_pattern_is_stopped_with_one_line(finder):

@@ -1,7 +1,6 @@
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from thresher.entities.kinds.assignment import share_between_occurrences, surface_forms
 from thresher.entities.kinds.classifier import KindClassifier, log_softmax
 from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import span_means, span_vectors
@@ -40,14 +39,3 @@ def test_span_means_equal_means_of_slices():
     np.testing.assert_allclose(span_means(vectors, starts, ends), expected, atol=1e-6)
     lengths = np.linalg.norm(span_vectors(vectors, starts, ends), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
-
-
-def test_occurrences_of_a_name_share_their_evidence_within_a_text_only():
-    forms = surface_forms([[["Paris"], ["Rome"], ["paris"]], [["Paris"]]])
-    assert forms.tolist() == [0, 1, 0, 2]
-    before = log_softmax(np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32))
-    after = share_between_occurrences(before, forms)
-    np.testing.assert_allclose(after[[1, 3]], before[[1, 3]], atol=1e-6)
-    mean = (before[0] + before[2]) / 2
-    expected = log_softmax(((before[0] + mean) / 2)[None])[0]
-    np.testing.assert_allclose(after[0], expected, atol=1e-6)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from thresher import EntityFinder, EntitySettings
+from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.training import learn_kinds
 from thresher.errors import InputError
 
 TEXT = (
@@ -81,6 +83,20 @@ def test_an_entity_that_fits_no_kind_has_none(finder):
     assert found["Germany"] is None
 
 
+def test_examples_are_compared_with_the_sample_word_by_word(finder):
+    encoder = finder.encoder
+    contexts = np.eye(2, encoder.width, dtype=np.float32)
+    examples = KindExamples({"person": ["Jean-Luc Godard"], "place": ["Berlin"]})
+
+    def weight(*name):
+        sample = EntitySample((name, ("Berlin",)), contexts)
+        return learn_kinds(examples, sample, encoder).weight
+
+    same, other = weight("Jean", "-", "Luc", "Godard"), weight("Jean", "-", "Paul", "Sartre")
+    np.testing.assert_array_equal(weight("JEAN", "-", "LUC", "Godard"), same)
+    assert np.abs(same - other).max() > 0.01
+
+
 def test_kinds_are_saved_with_the_model(finder, tmp_path):
     own = finder.with_kinds(KINDS)
     own.save(tmp_path / "model")
@@ -117,6 +133,9 @@ def test_discovered_kinds_are_the_same_in_every_run(finder):
     first, second = (finder.discover_kinds(texts) for _ in range(2))
     assert first.examples() == second.examples()
     assert len(set(first.kinds)) == len(first.kinds) >= 3
+    written = [name for each in first.examples().names.values() for name in each]
+    assert any("-" in name for name in written)
+    assert [name for name in written if not any(name in text for text in texts)] == []
     with pytest.raises(InputError, match="30 are needed"):
         finder.discover_kinds([TEXT])
 

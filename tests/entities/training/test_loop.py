@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.tiny_encoder import random_sentences
 
 from thresher.entities.evaluation import word_average_precision
 from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
@@ -27,10 +28,7 @@ CONTRAST = {**QUICK, "contrast": 0.3, "contrast_share": 0.5}
 def corpus(tiny, tmp_path):
     """Forty sentences of made-up words, each one different; the prior knows two thirds of them."""
     rng = np.random.default_rng(0)
-    sentences = [
-        [f"s{i}", *(f"w{w}" for w in rng.integers(0, 50, size=rng.integers(1, 9)))]
-        for i in range(40)
-    ]
+    sentences = random_sentences(rng)
     vectors = cache_vectors(tiny, sentences, tmp_path / "vectors.npy")
     prior = rng.choice([0.0, 1.0, np.nan], size=len(vectors)).astype(np.float32)
     tiny.read.clear()

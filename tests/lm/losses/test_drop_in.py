@@ -181,6 +181,14 @@ def test_a_patched_model_is_unchanged_in_evaluation(llama):
         apply_margin_loss(llama.model)
 
 
+@pytest.mark.parametrize(("name", "value"), [("logit_scale", 0.5), ("output_router_logits", True)])
+def test_a_model_whose_loss_has_other_parts_is_refused(llama, name, value):
+    other = copy.deepcopy(llama)
+    setattr(other.config, name, value)
+    with pytest.raises(ValueError, match=name):
+        apply_margin_loss(other)
+
+
 def test_the_trainer_uses_the_patched_model(llama, tmp_path):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")

@@ -112,6 +112,6 @@ def test_the_example_runs_and_learns(capsys, monkeypatch):
     monkeypatch.setattr(example, "SEEDS", 1)
     monkeypatch.setattr(example, "TEXT", example.TEXT[:20_000])
     example.main()
-    found = re.findall(r"characters ([\d.]+) nats", capsys.readouterr().out)
+    found = re.findall(r"characters ([\d.]+) \([\d.]+, [\d.]+\) nats", capsys.readouterr().out)
     assert len(set(found)) == 6
     assert max(map(float, found[::2])) < math.log(len(set(example.TEXT))) - 0.5

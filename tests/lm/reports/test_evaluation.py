@@ -1,5 +1,6 @@
 """Metrics of a model, compared with those of a table of all its log-probabilities."""
 
+import dataclasses
 import math
 
 import pytest
@@ -114,3 +115,15 @@ def test_the_best_temperature_minimises_the_loss(scale):
     found = best_temperature(model, task, IDS, batch=3)
     assert loss(math.log(found)) == pytest.approx(expected.fun, abs=1e-6)
     assert 0.005 <= found <= 20.0001
+
+
+def test_progress_covers_the_whole_text_and_blocks_of_logits_change_nothing(monkeypatch):
+    model, task = sharp()
+    done = []
+    whole = evaluate(model, task, IDS, batch=3, on_progress=done.append)
+    assert sum(done[:-1]) < len(IDS) - 1 <= sum(done)  # the last window is moved back to be whole
+    monkeypatch.setattr("thresher.lm.reports.evaluation._LOGITS_AT_ONCE_CPU", 2 * V)
+    blocks = evaluate(model, task, IDS, batch=3)
+    for each in dataclasses.fields(TokenSums):
+        found, expected = getattr(blocks.tokens, each.name), getattr(whole.tokens, each.name)
+        torch.testing.assert_close(found, expected)

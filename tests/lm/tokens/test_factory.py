@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-import thresher.lm.tokens
 from thresher.errors import InputError
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.tokens.counts import token_counts
@@ -87,21 +86,3 @@ def test_an_impossible_vocabulary_is_an_error(kind, size, message):
 def test_json_of_anything_else_is_an_error(content):
     with pytest.raises(InputError, match="cannot read the tokenizer"):
         tokenizer_from_json(content)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("Tokens", "Tokenizer"),
-        ("Characters", "CharacterTokenizer"),
-        ("BytePairs", "BytePairTokenizer"),
-        ("WordPairs", "WordPairTokenizer"),
-        ("Words", "WordTokenizer"),
-        ("learn_tokens", "learn_tokenizer"),
-        ("tokens_from_json", "tokenizer_from_json"),
-    ],
-)
-def test_old_names_work_with_a_warning(old, new):
-    with pytest.warns(DeprecationWarning, match=f"renamed to {new}"):
-        value = getattr(thresher.lm.tokens, old)
-    assert value is getattr(thresher.lm.tokens, new)

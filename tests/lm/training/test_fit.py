@@ -14,6 +14,7 @@ from thresher.lm.reports.evaluation import best_temperature
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import CHECKPOINT, LOG, DivergedError
 from thresher.lm.training.splits import split_text
+from thresher.progress import SilentProgress
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +88,6 @@ def test_a_stopped_run_is_resumed_and_gives_the_same_model(trained, tmp_path):
         assert torch.equal(value, resumed.model.weights()[name])
 
 
-def test_old_argument_names_work_with_a_warning(trained, tmp_path):
-    with pytest.warns(DeprecationWarning, match="was renamed") as warnings:
-        other = fit(work=tmp_path, tokens="characters")
-    messages = " ".join(str(each.message) for each in warnings)
-    assert all(f"`{name}`" in messages for name in ("tokens", "tokenizer", "work", "work_dir"))
-    assert other.test.metrics() == trained.test.metrics()
-
-
 def test_a_diverged_run_carries_its_best_model(monkeypatch):
     def break_weights(state):
         if state.step == 30:
@@ -116,3 +109,24 @@ def test_a_diverged_run_carries_its_best_model(monkeypatch):
 def test_a_corpus_that_is_too_small_is_an_error(text, message):
     with pytest.raises(InputError, match=message):
         fit(text, shape=dataclasses.replace(SHAPE, context=64))
+
+
+def test_tokenizing_and_testing_report_their_progress():
+    stages = RecordedStages()
+    trained = fit(progress=stages)
+    assert list(stages.done) == ["tokens", "test"]
+    assert stages.done["tokens"] == stages.total["tokens"] == len(make_text())
+    assert stages.total["test"] == trained.test.metrics()["tokens"] <= stages.done["test"]
+
+
+class RecordedStages(SilentProgress):
+    def __init__(self):
+        self.total, self.done = {}, {}
+
+    def stage(self, name, total):
+        self.total[name], self.done[name] = total, 0
+
+        def advance(steps):
+            self.done[name] += steps
+
+        return advance

@@ -13,6 +13,7 @@ from tests.lm.training.artificial_language import (
     changed,
     start,
 )
+from torch.nn import functional
 
 from thresher.errors import InputError, TrainingError
 from thresher.lm.losses.rare_tokens import rare_token_adjustment
@@ -220,6 +221,40 @@ def test_a_budget_makes_rare_tokens_likelier():
     expected = (counts.log() - adjustment).softmax(0)
     torch.testing.assert_close(p[:5], expected[:5], rtol=0.2, atol=0)
     assert p[4] > 1.2 * counts[4] / counts.sum()
+
+
+def test_a_budget_is_spent_in_the_second_half_of_training():
+    settings = changed(steps=8, evaluate_every=1, rare_token_budget=0.1)
+    counts = COUNTS * torch.arange(1, VOCABULARY + 1) ** 2  # some tokens are rare
+    state = TrainingState.new(start().model.architecture, settings, counts)
+    model, weights = start().model, [state.model.weights()]
+    train(state, DATA, settings, after_evaluation=lambda s: weights.append(s.model.weights()))
+    for step, row in enumerate(state.log):
+        model.load_weights(weights[step])
+        batch = task_for(model, settings).training_batch(
+            DATA.train, size=settings.windows, seed=settings.seed, step=step
+        )
+        adjustment = rare_token_adjustment(counts, budget=0.1)
+        model.output.adjustment = adjustment if step >= 4 else None
+        expected = model.output.loss(model(batch.input), batch.target).item()
+        assert row["training_loss"] == pytest.approx(expected, rel=1e-5)
+        model.output.adjustment = adjustment
+        adjusted = model.output.loss(model(batch.input), batch.target).item()
+        assert (adjusted == pytest.approx(expected, rel=1e-3)) is (step >= 4)
+    # The best step is chosen by the loss of the logits that were trained.
+    losses = [row["validation_loss"] for row in state.log[:4]]
+    task = task_for(model, settings)
+    for step in range(5, 9):
+        model.load_weights(weights[step])
+        (batch,) = task.evaluation_batches(DATA.validation, size=999, limit=200)
+        logits = model.output.logits(model(batch.input)) + adjustment
+        losses.append(functional.cross_entropy(logits.flatten(0, 1), batch.target.flatten()).item())
+    assert state.best_loss == pytest.approx(min(losses), rel=1e-5)
+
+
+def test_an_adjusted_layer_supports_no_budget():
+    with pytest.raises(InputError, match="'adjusted' has an adjustment of its own"):
+        start(changed(rare_token_budget=0.01), output="adjusted")
 
 
 def test_cosine_regularisation_spreads_embeddings():

@@ -8,8 +8,8 @@ from thresher.errors import InputError
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.training.batch_loader import BatchLoader, StepWindows
 from thresher.lm.training.loop import train
-from thresher.lm.training.processes import Processes
 from thresher.lm.training.state import task_for
+from thresher.training_processes import Processes
 
 SHORT = {"steps": 12, "evaluate_every": 6, "learning_rate": 1e-2}
 
@@ -86,6 +86,8 @@ def test_processes_share_the_windows_of_a_step_and_a_thread_reads_the_same(causa
         expected = torch.cat([getattr(batch, which) for batch in whole.batches])
         shared = [getattr(batch, which) for part in parts for batch in part.batches]
         assert torch.equal(torch.cat(shared), expected)
+    with pytest.raises(InputError, match=r"a step has 10 windows .* for 11 processes"):
+        StepWindows(task, DATA.train, settings, processes=Processes(0, 11))
     windows = StepWindows(task, DATA.train, settings)
     with BatchLoader(windows, torch.device("cpu"), ahead=True) as loader:
         for step in (0, 1, 2, 7, 3):

@@ -61,7 +61,7 @@ def test_a_message_with_too_many_parts_is_refused_in_one_line():
     nested = "".join(
         f"Content-Type: multipart/mixed; boundary=b{i}\n\n--b{i}\n" for i in range(2000)
     )
-    with pytest.raises(InputError, match=r"a.eml line 1: a message of more than 1000 parts$"):
+    with pytest.raises(InputError, match=r"a.eml line 1: the message has more than 1000 parts$"):
         extract_message(nested.encode(), name="a.eml")
     with pytest.raises(InputError, match=r"not a readable|parts"):
         extract_message((nested[: len(nested) // 3]).encode() * 2, name="a.eml")

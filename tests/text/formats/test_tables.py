@@ -119,3 +119,17 @@ def test_no_cell_is_a_formula(cell):
 
 def test_a_table_without_rows_has_a_header():
     assert "".join(to_csv([], first=["a"], last=["b"])) == "a,b\n"
+
+
+@pytest.mark.parametrize("source", ["-", "-:12"])
+def test_standard_input_is_written_without_an_apostrophe(source):
+    lines = list(to_csv([{"source": source, "text": "-1+1"}]))
+    assert lines == ["source,text\n", f"{source},'-1+1\n"]
+    assert unescape_formula(source) == source
+
+
+@pytest.mark.parametrize("text", ["'-", "''-", "'-:12", "-:1+1", "--", "-\n", "-=1", "-:12\n"])
+def test_texts_like_standard_input_are_escaped_and_restored(text):
+    [row] = list(csv.reader(io.StringIO("".join([*to_csv([{"text": text}])][1:]), newline="")))
+    assert row == [f"'{text}"]
+    assert unescape_formula(row[0]) == text

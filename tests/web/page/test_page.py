@@ -33,6 +33,15 @@ def test_spellings_of_a_name_are_one_entity(visit):
     assert sum("curie" in name.lower() for name in names) == 1
 
 
+def test_a_text_that_the_model_cannot_read_is_reported(visit):
+    visit.type("東京は日本の首都です。")
+    note = visit.page.inner_text("#no-entities")
+    assert note.startswith("The text is in the script Han")
+    assert note.endswith("use the model multilingual.")
+    visit.type("Marie Curie left.")
+    assert visit.page.inner_text("#no-entities") == ""
+
+
 def test_shades_are_the_scores(visit, finder):
     words = ["Marie", "Curie", "left", "."]
     visit.type(" ".join(words))

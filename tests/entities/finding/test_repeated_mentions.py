@@ -1,0 +1,55 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.repeated_mentions import with_repeated_mentions
+
+HUANG = ["Jensen", "Huang", "spoke"]
+
+
+def texts_of(*scores):
+    """One text whose sentences each mention Jensen Huang, with these scores."""
+    return [HUANG] * len(scores), [[Candidate(0, 2, score)] for score in scores]
+
+
+def supported(sentences, candidates, lengths):
+    found = with_repeated_mentions(sentences, candidates, lengths)
+    return [each.score for own in found for each in own]
+
+
+def test_a_name_found_in_two_of_three_mentions_is_found_in_the_third():
+    assert supported(*texts_of(0.9, 0.1, 0.8), [3]) == [0.9, 0.8, 0.8]
+
+
+def test_one_sure_mention_does_not_carry_others():
+    assert supported(*texts_of(0.9, 0.1), [2]) == [0.9, 0.1]
+    assert supported(*texts_of(0.9, 0.1, 0.2), [3]) == [0.9, 0.2, 0.2]
+
+
+def test_mentions_in_other_texts_do_not_count():
+    assert supported(*texts_of(0.9, 0.1, 0.8), [1, 1, 1]) == [0.9, 0.1, 0.8]
+
+
+def test_case_does_not_matter_and_other_words_do():
+    sentences = [["Huang"], ["HUANG"], ["huang"], ["Jensen", "Huang"]]
+    candidates = [[Candidate(0, 1, s)] for s in (0.9, 0.8, 0.1)] + [[Candidate(0, 2, 0.2)]]
+    assert supported(sentences, candidates, [4]) == [0.9, 0.8, 0.8, 0.2]
+
+
+@given(st.lists(st.floats(0, 1), max_size=9))
+def test_scores_are_never_lowered_and_two_thirds_reach_the_new_minimum(scores):
+    sentences, candidates = texts_of(*scores)
+    found = supported(sentences, candidates, [len(scores)])
+    assert all(new >= old for new, old in zip(found, scores, strict=True))
+    if len(scores) > 1:
+        reached = sum(score >= min(found) for score in scores)
+        assert reached >= 2 * len(scores) / 3
+
+
+def test_nothing_else_of_a_candidate_changes():
+    sentences, candidates = texts_of(0.9, 0.9, 0.1)
+    found = with_repeated_mentions(sentences, candidates, [3])
+    assert [[(each.start, each.end, each.kind) for each in own] for own in found] == [
+        [(0, 2, None)]
+    ] * 3
+    assert candidates[2][0].score == 0.1  # the argument is not changed
