@@ -40,7 +40,7 @@ SECTIONS = (
 def main() -> None:
     page = "\n".join(each.section() for each in SECTIONS)
     (ROOT / "docs" / "results.md").write_text(page, encoding="utf-8")
-    entities.write_readme_table()
+    entities.write_readme_tables()
     speed.write_processors_table()
 
 

@@ -35,8 +35,9 @@ from thresher.entities.evaluation import (
     word_counts,
 )
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.word_decoding import WordDecoder
+from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.model import FinderModel
+from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.entities.training.boundaries import links_of
 from thresher.entities.word_scorer import WordScorer
 from thresher.gates.batching import batches_by_length, sentence_starts
@@ -75,11 +76,10 @@ def finder_figures(
 
     gates, links: (words,), which do not depend on the case of the words
     """
-    signals = model.signal_extractor.extract(data.sentences)
-    decoder = WordDecoder(model.signal_weights, model.not_names, model.span_model)
-    combined = decoder.word_scores(gates, signals)
-    scores = np.split(combined, sentence_starts(data.sentences)[1:-1])
-    found = list(decoder.candidates(data.sentences, gates, signals, links))
+    encoded = EncodedWords(gates, np.zeros((len(gates), 0), np.float32), links=links)
+    scorer = SentenceScorer(model.signal_extractor, model.word_decoder)
+    scored = scorer.score([data.sentences], encoded)
+    scores, found = [each.scores for each in scored], [each.candidates for each in scored]
     spans = span_counts(data.spans, found, threshold=model.threshold)
     words = word_counts(data.spans, scores)
     reliability = calibration(data.spans, found)
@@ -165,7 +165,7 @@ def _joined_bins(bins: list[Any]) -> list[list[float]]:
 def _kept(split: str, measured: Figures) -> Figures:
     """Return the figures of finders whose models are not here, from the last run that had them."""
     return {
-        name: {"measured_before": True, **figures}
+        name: {"measured_before": "measured before the last changes of decoding", **figures}
         for name, figures in _last_run(split)["finders"].items()
         if name not in measured
     }
@@ -191,7 +191,8 @@ def main() -> None:
     crossner = read_crossner("dev" if report else "train")
     sets = [*read_gold(REPORT if report else TUNE), *crossner]
     domains = [data.name for data in crossner]
-    all_models = {path.name: FinderModel.read(path) for path in sorted(options.models.iterdir())}
+    folders = sorted(path.parent for path in options.models.glob("*/config.json"))
+    all_models = {folder.name: FinderModel.read(folder) for folder in folders}
     models = {name: model for name, model in all_models.items() if model.static is None}
     peers = _last_run(options.split)["peers"] if options.finders_only else peer_rows(sets)
     results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers}
@@ -211,7 +212,8 @@ def main() -> None:
         for name in options.students:
             results["finders"].setdefault(name, {})[data.name] = student_cases(name, data)
     for by_set in (*results["finders"].values(), *results["peers"].values()):
-        by_set["crossner"] = mean_of_domains(by_set, domains)
+        if domains[0] in by_set:  # an earlier run of the peers may have had fewer sets
+            by_set["crossner"] = mean_of_domains(by_set, domains)
     results["finders"] = _kept(options.split, results["finders"]) | results["finders"]
     for row, by_set in results["peers"].items():
         for name, figures in by_set.items():

@@ -10,11 +10,13 @@ import torch
 
 from benchmarks.data import DISTILLED, raw_english
 from thresher.entities.finder import EntityFinder
+from thresher.entities.training.distillation import DistillationSettings
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    EntityFinder.default().distill_words(raw_english()).save(DISTILLED)
+    settings = DistillationSettings(epochs=6)
+    EntityFinder.default().distill_words(raw_english(), settings=settings).save(DISTILLED)
 
 
 if __name__ == "__main__":

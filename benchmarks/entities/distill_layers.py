@@ -1,14 +1,14 @@
 """Train the small English model: two transformer layers that imitate the built-in model.
 
     python -m benchmarks.entities.distill_layers                    ten minutes of a GPU
-    python -m benchmarks.entities.distill_layers --layers 0 1 2 --inner 1024 --output FOLDER
+    python -m benchmarks.entities.distill_layers --layers 0 1 2 --inner 768 --output FOLDER
         other layers of the teacher, and other numbers of inner units
     python -m benchmarks.entities.distill_layers --init FOLDER      continue with a student; with
-        --seconds 0 it only gets the kinds, signal weights and threshold of the built-in model
+        --seconds 0 it only gets the signal weights and the threshold of the built-in model
 
-The student starts with some of the teacher's three layers, each with all or with the most important
-of its inner units. Its loss is the error of the hidden states of all tokens and of the vectors of
-all words, relative to their variance, and the divergence of the gates and of the link gates. Words
+The student starts with some of the teacher's three layers, each with those of its inner units that
+replace all of them best. Its loss is the error of the hidden states of all tokens and of the word
+vectors, relative to their variance, and the divergence of the gates and of the link gates. Words
 are replaced at random by words of other sentences, so that no sentence is seen twice; the teacher
 reads the same words, so no label is needed. Writes benchmarks/models/small.
 """
@@ -41,8 +41,8 @@ from thresher.gates.objective import agreement
 from thresher.gates.selector import Selector
 
 KEPT_LAYERS, INNER_UNITS = (0, 2), 768
-RATE, WARM_UP, GATE_WEIGHT, LINK_WEIGHT = 6e-4, 300, 2.0, 0.5
-_WORDS_PER_BATCH, _MAX_WORDS = 10_000, 120
+WARM_UP = 300
+_MAX_WORDS = 120
 
 
 @dataclass(frozen=True)
@@ -110,55 +110,82 @@ class Finder:
         return hidden[batch.tokens], batch.word_vectors(hidden)
 
 
-def inner_units(teacher: Finder, number: int, count: int, batches: Sequence[Batch]) -> Tensor:
-    """Return the units between the two linear layers that change the output most."""
+def inner_products(teacher: Finder, number: int, batches: Sequence[Batch]) -> Tensor:
+    """Return Σ hᵀh over all tokens: (inner units + 1, inner units + 1), in float64.
+
+    h: the inner units of a layer, between its two linear layers, and a 1 for the bias
+    """
     layer = teacher.bert.layers[number]
     assert isinstance(layer, BertLayer)
-    variance = torch.zeros(layer.feed_forward_in.out_features)
-
-    def add(_: object, inputs: tuple[Tensor, ...]) -> None:
-        variance.add_(inputs[0].flatten(0, -2).var(0).cpu())
-
-    hook = layer.feed_forward_out.register_forward_pre_hook(add)
+    collected: list[Tensor] = []
+    hook = layer.feed_forward_out.register_forward_pre_hook(
+        lambda _, inputs: collected.append(inputs[0].flatten(0, -2))
+    )
+    total = torch.zeros(())
     with torch.no_grad():
         for batch in batches:
             teacher.encode(batch, batch.ids)
+            units = functional.pad(collected.pop()[batch.tokens].double(), (0, 1), value=1.0)
+            total = total.to(units) + units.T @ units
     hook.remove()
-    importance = variance.sqrt() * layer.feed_forward_out.weight.norm(dim=0).cpu()
-    units: Tensor = importance.topk(count).indices.sort().values
-    return units
+    return total
+
+
+def kept_units(weight: Tensor, products: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the inner units to keep, and the weights that replace all units by them.
+
+    Units are removed one by one, each time the one whose removal changes the output of the layer
+    least if the weights of the remaining units are fitted to the output of all units by least
+    squares (an "optimal brain surgeon" for units instead of weights).
+
+    weight: (width, inner units + 1), with the bias in the last column   products: of the units
+    returns: (count,) and (width, count + 1)
+    """
+    weight = weight.double()
+    ridge = 1e-6 * products.diagonal().mean() * torch.eye(len(products)).to(products)
+    inverse = torch.linalg.inv(products + ridge)
+    kept = torch.ones(len(products), dtype=torch.bool, device=products.device)
+    for _ in range(len(products) - 1 - count):
+        scale = inverse.diagonal()
+        increase = weight.square().sum(0) / scale
+        increase[~kept] = torch.inf
+        unit = int(increase[:-1].argmin())  # never the bias
+        row = inverse[unit] / scale[unit]
+        weight = weight - weight[:, unit, None] * row
+        inverse = inverse - inverse[:, unit, None] * row
+        kept[unit] = False
+        inverse[unit, unit] = 1.0  # is not used any more, but must not divide by 0
+    return kept[:-1].nonzero()[:, 0], weight[:, kept]
 
 
 def initial_layers(
     teacher: Finder, layers: Sequence[int], inner: int, batches: Sequence[Batch]
 ) -> dict[str, Tensor]:
-    """Return the weights of some layers, each with its most important inner units."""
+    """Return the weights of some layers, each with `inner` of its inner units."""
     weights = teacher.bert.layer_weights()
-    kept = {name: value for name, value in weights.items() if name.startswith("embeddings.")}
+    initial = {name: value for name, value in weights.items() if name.startswith("embeddings.")}
     for new, old in enumerate(layers):
-        units = inner_units(teacher, old, inner, batches).to(
-            kept["embeddings.LayerNorm.bias"].device
-        )
-        prefix = f"encoder.layer.{old}."
-        for name, value in with_prefix(weights, prefix).items():
-            kept[f"encoder.layer.{new}.{name}"] = _of_units(name, value, units).clone()
-    return kept
+        layer = with_prefix(weights, f"encoder.layer.{old}.")
+        out = torch.cat([layer["output.dense.weight"], layer["output.dense.bias"][:, None]], 1)
+        units, out = kept_units(out, inner_products(teacher, old, batches), inner)
+        layer |= {
+            "intermediate.dense.weight": layer["intermediate.dense.weight"][units],
+            "intermediate.dense.bias": layer["intermediate.dense.bias"][units],
+            "output.dense.weight": out[:, :-1].float(),
+            "output.dense.bias": out[:, -1].float(),
+        }
+        initial |= {f"encoder.layer.{new}.{name}": value for name, value in layer.items()}
+    return {name: value.clone() for name, value in initial.items()}
 
 
-def _of_units(name: str, value: Tensor, units: Tensor) -> Tensor:
-    """Return a weight of a layer without the inner units that are not kept."""
-    if name.startswith("intermediate."):
-        return value[units]
-    return value[:, units] if name == "output.dense.weight" else value
-
-
-def losses(teacher: Finder, student: Finder, batch: Batch, ids: Tensor) -> Tensor:
+def losses(teacher: Finder, student: Finder, batch: Batch, ids: Tensor, *, low: bool) -> Tensor:
     """Return the errors of the student: (3,).
 
     The relative errors of hidden states and word vectors, and the divergence of gates and links.
+
+    low: compute the hidden states in bfloat16
     """
-    kind = batch.ids.device.type
-    with torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda"):
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=low):
         with torch.no_grad():
             hidden, vectors = teacher.encode(batch, ids)
         own_hidden, own_vectors = student.encode(batch, ids)
@@ -196,8 +223,20 @@ def replaced(batch: Batch, all_ids: Tensor) -> Tensor:
     return torch.where(change, others, batch.ids)
 
 
-def train(teacher: Finder, student: Finder, batches: list[Batch], seconds: float) -> None:
-    """Train the student's layers and selector for some time."""
+def train(
+    teacher: Finder,
+    student: Finder,
+    batches: list[Batch],
+    *,
+    seconds: float,
+    rate: float,
+    weights: Sequence[float],
+    low: bool,
+) -> None:
+    """Train the student's layers and selector for some time.
+
+    rate: the largest learning rate   weights: of the three errors   low: compute in bfloat16
+    """
     bert = student.bert
     trained = [
         *bert.layers.parameters(),
@@ -208,19 +247,19 @@ def train(teacher: Finder, student: Finder, batches: list[Batch], seconds: float
     ]
     for parameter in trained:
         parameter.requires_grad_(True)
-    optimizer = torch.optim.AdamW(trained, lr=RATE, betas=(0.9, 0.98), fused=True)
-    weights = torch.tensor([1.0, GATE_WEIGHT, LINK_WEIGHT], device=bert.word_embeddings.device)
+    optimizer = torch.optim.AdamW(trained, lr=rate, betas=(0.9, 0.98), fused=True)
+    factors = torch.tensor(weights, device=bert.word_embeddings.device)
     all_ids = torch.cat([batch.ids[batch.inside] for batch in batches])
     for step, (batch, done) in enumerate(_random_batches(batches, seconds)):
-        rate = RATE * min(1, step / WARM_UP) * (1 + math.cos(math.pi * done)) / 2
+        current = rate * min(1, step / WARM_UP) * (1 + math.cos(math.pi * done)) / 2
         for group in optimizer.param_groups:
-            group["lr"] = rate
-        errors = losses(teacher, student, batch, replaced(batch, all_ids))
+            group["lr"] = current
+        errors = losses(teacher, student, batch, replaced(batch, all_ids), low=low)
         optimizer.zero_grad(set_to_none=True)
-        (weights @ errors).backward()  # type: ignore[no-untyped-call]
+        (factors @ errors).backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
-        if step % 500 == 0:
+        if step % 100 == 0:
             error, gates, links = errors.tolist()
             figures = f"error {error:.4f}, gates {gates:.5f}, links {links:.5f}"
             print(f"step {step}: {figures}", flush=True)
@@ -236,7 +275,7 @@ def _random_batches(batches: list[Batch], seconds: float) -> Iterator[tuple[Batc
         yield batches[generator.integers(len(batches))], passed / seconds
 
 
-def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> FinderModel:
+def student_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> FinderModel:
     """Return the student as a model: other layers and another selector, else as its teacher."""
     sentences = [words for words in raw_english() if words]
     layers = {name: value.half() for name, value in student.bert.layer_weights().items()}
@@ -264,10 +303,16 @@ def small_model(model: FinderModel, student: Finder, encoder: SentenceBert) -> F
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--rate", type=float, default=6e-4, help="largest learning rate")
+    parser.add_argument(
+        "--weights", type=float, nargs=3, default=(1.0, 2.0, 0.5), help="vectors, gates, links"
+    )
+    parser.add_argument("--batch-words", type=int, default=10_000)
+    parser.add_argument("--bfloat16", action="store_true", help="not every CPU can; faster if so")
     parser.add_argument("--sentences", type=int, help="use only the first ones")
     parser.add_argument("--layers", type=int, nargs="+", default=KEPT_LAYERS, help="to start with")
     parser.add_argument("--inner", type=int, default=INNER_UNITS, help="units of each layer")
-    parser.add_argument("--init", type=Path, help="a small model to continue with")
+    parser.add_argument("--init", type=Path, help="a student to continue with")
     parser.add_argument("--teacher", default=ENGLISH, help="a model without layers of its own")
     parser.add_argument("--encoder", help="the folder of the teacher's encoder")
     parser.add_argument("--output", type=Path, default=SMALL)
@@ -288,7 +333,7 @@ def main() -> None:
     sentences = sentences[: options.sentences]
     batches = [
         Batch.of(encoder.batch([sentences[i] for i in indices]))
-        for indices in batches_by_length(sentences, words_per_batch=_WORDS_PER_BATCH)
+        for indices in batches_by_length(sentences, words_per_batch=options.batch_words)
     ]
     teacher = Finder.of(model, encoder.model, device)
     start = FinderModel.read(options.init) if options.init else model
@@ -296,8 +341,17 @@ def main() -> None:
     layers = start.layers or initial_layers(teacher, options.layers, options.inner, sample)
     bert = teacher.bert.with_layers(layers).to(device)
     student = Finder.of(replace(start, layers=layers), bert, device)
-    train(teacher, student, batches, options.seconds)
-    small_model(model, student, cpu_encoder).write(options.output)
+    low = options.bfloat16 or device.type == "cuda"
+    train(
+        teacher,
+        student,
+        batches,
+        seconds=options.seconds,
+        rate=options.rate,
+        weights=options.weights,
+        low=low,
+    )
+    student_model(model, student, cpu_encoder).write(options.output)
     print(f"wrote {options.output}")
 
 

@@ -1,4 +1,4 @@
-"""The section of docs/results.md on entity quality, and the table of the README."""
+"""The section of docs/results.md on entity quality, and the tables of the README."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmarks.data import ALL_RESULTS, ROOT
 from benchmarks.entities.build_english import SETS
+from benchmarks.entities.parts import PATH as PARTS
 from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
 from thresher.entities.built_in import NAMES
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
@@ -21,6 +22,14 @@ GOALS = {
     "crossner": (0.70, 0.64),
 }
 CASES = ("cased", "lower")
+# The sets of the summary in the README, by what they contain.
+_TEXTS = {
+    "wikigold": "encyclopedia (Wikigold)",
+    "ewt": "web (EWT)",
+    "wnut17": "social media (WNUT-17)",
+    "crossner": "five domains (CrossNER)",
+    "bc5cdr": "medicine (BC5CDR)",
+}
 CONTRAST_FRACTIONS = {"no contrast": "0", "default": ".1", "more contrast": ".5"}
 WORD_FIGURES = ("word_ap", "word_f1", "span_precision", "span_recall", "calibration_error")
 
@@ -37,6 +46,7 @@ def section() -> str:
         entities="\n".join(entity_table(report)),
         words="\n".join(word_table(report)),
         tune="\n".join(entity_table(tune)),
+        parts="\n".join(parts_table()),
         contrast="\n".join(contrast_table(report)),
         unsupervised=f"Thresher, {row}",
         expected_f1=expected_f1,
@@ -65,8 +75,9 @@ def entity_table(measured: Results) -> list[str]:
             " / ".join(_mean_and_deviation(seeds, name, case) for case in CASES) for name in sets
         ]
         label = f"Thresher, {row}" if row != BUILT_IN else "**Thresher, built-in model**"
-        if any(seed.get("measured_before") for seed in seeds):
-            label += ", version 0.2"
+        earlier = seeds[0].get("measured_before")
+        if earlier:
+            label += f", {'version 0.2' if earlier is True else earlier}"
         lines.append(f"| {label} ({_seeds(len(seeds))}) | " + " | ".join(cells) + " |")
     for row, figures in measured["peers"].items():
         cells = [
@@ -79,16 +90,35 @@ def entity_table(measured: Results) -> list[str]:
     return lines
 
 
-def write_readme_table() -> None:
-    """Write the most important rows of the table of the report splits into the README."""
-    table = entity_table(results("report"))
+def write_readme_tables() -> None:
+    """Write a summary and the most important rows of the report splits into the README."""
+    report = results("report")
+    table = entity_table(report)
     pattern = r"\| (\*\*Thresher|Thresher, (no word|repetition und|small|fast)|spaCy|capitalised)"
     rows = [line for line in table[2:] if re.match(pattern, line)]
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
-    body = "\n".join([*table[:2], *rows])
-    text = re.sub(r"(?s)(<!-- figures -->\n).*(\n<!-- /figures -->)", rf"\g<1>{body}\g<2>", text)
+    for name, lines in {"summary": summary_table(report), "figures": [*table[:2], *rows]}.items():
+        body = "\n".join(lines)
+        block = rf"(?s)(<!-- {name} -->\n).*(\n<!-- /{name} -->)"
+        text = re.sub(block, rf"\g<1>{body}\g<2>", text)
     readme.write_text(text, encoding="utf-8")
+
+
+def summary_table(measured: Results) -> list[str]:
+    """Return the lines of a table: span F1 of the built-in model and of spaCy's models."""
+    peers = {name: [each] for name, each in measured["peers"].items() if name.startswith("spaCy")}
+    rows = {"**Thresher**, no labels": by_row(measured["finders"])[BUILT_IN]}
+    rows |= {f"{name}, supervised": seeds for name, seeds in peers.items()}
+    lines = ["| | " + " | ".join(_TEXTS.values()) + " |", "|---" * (len(_TEXTS) + 1) + "|"]
+    for label, seeds in rows.items():
+        cells = [" / ".join(_mean_f1(seeds, name, case) for case in CASES) for name in _TEXTS]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _mean_f1(seeds: list[Results], name: str, case: str) -> str:
+    return f"{mean(seed[name][case]['span_f1'] for seed in seeds):.2f}"
 
 
 def word_table(measured: Results) -> list[str]:
@@ -124,6 +154,20 @@ def contrast_table(measured: Results) -> list[str]:
     return lines
 
 
+def parts_table() -> list[str]:
+    """Return the lines of a table: span F1 on the tune splits, with a part of finding left out."""
+    rows = json.loads(PARTS.read_text(encoding="utf-8"))
+    sets = list(next(iter(rows.values())))
+    lines = [
+        "| | " + " | ".join(_title(name, "tune") for name in sets) + " |",
+        "|---" * (len(sets) + 1) + "|",
+    ]
+    for label, figures in rows.items():
+        cells = [" / ".join(f"{figures[name][case]:.3f}" for case in CASES) for name in sets]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def missed_goals(measured: Results) -> str:
     """Return a sentence: which goals the built-in model misses, and by how much."""
     seeds = by_row(measured["finders"])[BUILT_IN]
@@ -139,15 +183,20 @@ def missed_goals(measured: Results) -> str:
 
 
 def training_times() -> str:
-    """Return a sentence: how long the finders of each row took to train."""
-    rows: defaultdict[str, list[float]] = defaultdict(list)
+    """Return a sentence for each device: how long the finders of each row took to train."""
+    rows: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for path in sorted(TIMES.glob("*.json")):
         training = json.loads(path.read_text(encoding="utf-8"))
-        rows[_row_of(path.stem)].append(training["seconds"])
-    ranges = ", ".join(f"{row} {min(each):.0f}–{max(each):.0f} s" for row, each in rows.items())
+        rows[training["device"]][_row_of(path.stem)].append(training["seconds"])
+    ranges = {
+        device: ", ".join(f"{row} {min(each):.0f}–{max(each):.0f} s" for row, each in own.items())
+        for device, own in rows.items()
+    }
     return (
-        f"Training on {training['sentences']:,} sentences ({training['words']:,} words) on one "
-        f"{training['device']}, five rows at the same time (`make models`): {ranges}."
+        f"Training on {training['sentences']:,} sentences ({training['words']:,} words) with "
+        "`make models`, wall-clock time of several rows at once, or of one thread of a busy CPU: "
+        + "; ".join(f"{device}: {each}" for device, each in sorted(ranges.items()))
+        + "."
     )
 
 

@@ -42,6 +42,12 @@ BUILT_IN = "built in"
 ROWS = {
     BUILT_IN: Row({"contrast_share": 0.5}, layer=3),
     "repetition undecided": Row({"contrast_share": 0.5, "repeated_rate": 0.5}, layer=3),
+    # Without contrast, a row takes a CPU core four minutes.
+    "no contrast at layer 3": Row({"contrast": 0.0}, layer=3),
+    "repetition undecided at layer 3": Row({"contrast": 0.0, "repeated_rate": 0.5}, layer=3),
+    "no word list at layer 3": Row(
+        {"contrast": 0.0}, PriorKnowledge(not_names=frozenset()), layer=3
+    ),
     "default": Row(),
     "no word list": Row(prior_knowledge=PriorKnowledge(not_names=frozenset())),
     "no contrast": Row({"contrast": 0.0}),

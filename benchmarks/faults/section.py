@@ -1,50 +1,51 @@
 """The section of docs/results.md on faults, from the results of `benchmarks.faults`."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS
 
 RESULTS = ALL_RESULTS / "faults"
 Row = Mapping[str, Any]
-Columns = Mapping[str, Callable[[Row], str]]
+# For each heading, a format string with the names of values in a row; `losses` is their number.
+Columns = Mapping[str, str]
 
 _KILLS: Columns = {
-    "command": lambda row: f"`{row['command']}`",
-    "kills": lambda row: f"{row['kills']}",
-    "of them at a file operation": lambda row: f"{row['at_file_operations']}",
-    "old or new output complete": lambda row: f"{row['intact']}",
-    "resumed runs with the same bytes, nothing left over": lambda row: f"{row['recovered']}",
-    "losses": lambda row: f"{len(row['losses'])}",
+    "command": "`{command}`",
+    "kills": "{kills}",
+    "of them at a file operation": "{at_file_operations}",
+    "old or new output complete": "{intact}",
+    "resumed runs with the same bytes, nothing left over": "{recovered}",
+    "losses": "{losses}",
 }
 _DISK: Columns = {
-    "command": lambda row: f"`{row['command']}`",
-    "read-only from a file operation on": lambda row: f"{row['read-only']}",
-    "full from a file operation on": lambda row: f"{row['full']}",
-    "small disks that became full": lambda row: f"{row['tmpfs']}",
-    "losses": lambda row: f"{len(row['losses'])}",
+    "command": "`{command}`",
+    "read-only from a file operation on": "{read-only}",
+    "full from a file operation on": "{full}",
+    "small disks that became full": "{tmpfs}",
+    "losses": "{losses}",
 }
 _TEXTS: Columns = {
-    "format": lambda row: row["format"],
-    "fuzzed texts": lambda row: f"{row['texts']:,}",
-    "in damaged files": lambda row: f"{row['damaged']:,}",
-    "problems reported": lambda row: f"{row['problems']:,}",
-    "entities, with right offsets": lambda row: f"{row['entities']:,}",
-    "losses": lambda row: f"{len(row['losses'])}",
+    "format": "{format}",
+    "fuzzed texts": "{texts:,}",
+    "in damaged files": "{damaged:,}",
+    "problems reported": "{problems:,}",
+    "entities, with right offsets": "{entities:,}",
+    "losses": "{losses}",
 }
 _FOLDERS: Columns = {
-    "model": lambda row: row["kind"],
-    "folders": lambda row: f"{row['folders']}",
-    "refused with one line": lambda row: f"{row['refused']}",
-    "loaded and worked": lambda row: f"{row['loaded']}",
-    "losses": lambda row: f"{len(row['losses'])}",
+    "model": "{kind}",
+    "folders": "{folders}",
+    "refused with one line": "{refused}",
+    "loaded and worked": "{loaded}",
+    "losses": "{losses}",
 }
 _NEIGHBOURS: Columns = {
-    "model": lambda row: row["model"],
-    "sentences": lambda row: f"{row['sentences']:,}",
-    "words whose score changes": lambda row: f"{row['changed']:.1%}",
-    "largest change": lambda row: f"{row['largest']:.1g}",
+    "model": "{model}",
+    "sentences": "{sentences:,}",
+    "words whose score changes": "{changed:.1%}",
+    "largest change": "{largest:.1g}",
 }
 _PARTS: tuple[tuple[str, str, Columns], ...] = (
     (
@@ -99,8 +100,11 @@ def _table(rows: list[Row], columns: Columns) -> str:
     lines = [
         "| " + " | ".join(columns) + " |",
         "|---|" + "---:|" * (len(columns) - 1),
-        *("| " + " | ".join(cell(row) for cell in columns.values()) + " |" for row in rows),
     ]
+    for row in rows:
+        values = {**row, "losses": len(row.get("losses", ()))}
+        cells = [template.format_map(values) for template in columns.values()]
+        lines.append("| " + " | ".join(cells) + " |")
     if all(name in columns for name in ("kills", "losses")):
         total = sum(row["kills"] for row in rows)
         lost = sum(len(row["losses"]) for row in rows)

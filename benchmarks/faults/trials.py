@@ -5,8 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,14 +178,3 @@ def _processes_in(folder: Path) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def run_in_new_process(arguments: tuple[str, ...], folder: Path) -> None:
-    """Run a command in a new interpreter, with another order of sets and another hash seed."""
-    subprocess.run(
-        [sys.executable, "-m", "thresher", *arguments, "--quiet"],
-        cwd=folder,
-        check=True,
-        env={**os.environ, "PYTHONHASHSEED": "12345"},
-        stdout=subprocess.DEVNULL,
-    )

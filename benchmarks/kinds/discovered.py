@@ -1,9 +1,11 @@
 """Discovered kinds against gold kinds, next to k-means on vectors of the last layer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from benchmarks.kinds.data import TypedSet
 from thresher.encoders.device_transfer import to_cpu
@@ -53,11 +55,12 @@ def figures(
         for words, found in zip(lowered, candidates, strict=True)
         for each in found
     )
-    sample = EntitySample(names, _span_vectors(finder, lowered, candidates))
-    last_layer = _last_layer(finder.encoder, lowered, candidates)
+    encoder = finder.encoder
+    sample = EntitySample(names, _span_vectors(partial(encode_words, encoder), lowered, candidates))
+    last_layer = _span_vectors(partial(_encode_last_layer, encoder), lowered, candidates)
     results = []
     for seed in seeds:
-        grouped = group_names(finder.encoder, sample, seed=seed)
+        grouped = group_names(encoder, sample, seed=seed)
         number = dict(zip(grouped.names, grouped.labels, strict=True))
         ours = [int(number[name]) for name in names]
         top = k_means(last_layer, len(set(ours)), seed=seed).labels.tolist()
@@ -75,29 +78,27 @@ def figures(
 
 
 def _span_vectors(
-    finder: EntityFinder, sentences: list[list[str]], spans: list[list[Candidate]]
+    encode: Callable[[list[list[str]]], Tensor],
+    sentences: list[list[str]],
+    spans: list[list[Candidate]],
 ) -> Vectors:
+    """Return the vectors of all spans: (spans, width).
+
+    encode: from sentences to the vectors of their words, (words, width)
+    """
     parts = []
     for low in range(0, len(sentences), _SENTENCES):
         group, own = sentences[low : low + _SENTENCES], spans[low : low + _SENTENCES]
         if any(own):
-            vectors = to_cpu(encode_words(finder.encoder, group)).numpy()
+            vectors = to_cpu(encode(group)).numpy()
             parts.append(span_vectors(vectors, *span_bounds(group, own)))
     return np.concatenate(parts)
 
 
-def _last_layer(
-    encoder: Encoder, sentences: list[list[str]], spans: list[list[Candidate]]
-) -> Vectors:
-    parts = []
-    for low in range(0, len(sentences), _SENTENCES):
-        group, own = sentences[low : low + _SENTENCES], spans[low : low + _SENTENCES]
-        if any(own):
-            with torch.inference_mode():
-                batch = encoder.batch(group)
-                vectors = to_cpu(word_vectors(encoder.encode_gated(batch), batch)).numpy()
-            parts.append(span_vectors(vectors, *span_bounds(group, own)))
-    return np.concatenate(parts)
+@torch.inference_mode()
+def _encode_last_layer(encoder: Encoder, sentences: list[list[str]]) -> Tensor:
+    batch = encoder.batch(sentences)
+    return word_vectors(encoder.encode_gated(batch), batch)
 
 
 def _contingency(gold: Sequence[str], groups: Sequence[int]) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.data import ALL_RESULTS, MODELS, Gold
 from benchmarks.kinds.caching_encoder import CachingEncoder
-from benchmarks.languages.multilingual_data import WITHOUT_CAPITALS, report_sets
+from benchmarks.languages.multilingual_data import MASAKHANER, WITHOUT_CAPITALS, report_sets
 from thresher.atomic_files import write_file
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.evaluation import span_counts, word_average_precision
@@ -48,25 +48,35 @@ def figures(
 def measure(finder: EntityFinder, gold: Gold) -> dict[str, Any]:
     """Return the figures of a set in both cases, without and with adaptation to it.
 
-    The encoder folds the case of words, so that the set is encoded once.
+    The encoder folds the case of words, so that the set is encoded once. For MasakhaNER, whose
+    names include dates, also with the selector that finds dates, if the model has one.
     """
     cases = {"cased": gold} if gold.name in WITHOUT_CAPITALS else gold.cases()
     encoded = finder.encode(gold.sentences)
-    results = {}
-    for case, data in cases.items():
-        first = list(first_words([data.sentences]))
-        adaptation = estimate_adaptation(
-            finder.model,
-            encoded.gate_scores[: sum(len(words) for text in first for words in text)],
-            first,
-            common_words=finder.encoder.common_words,
-        )
-        adapted = finder.with_adaptation(adaptation)
-        results[case] = {
-            "fixed": figures(finder, data, encoded),
-            "adapted": figures(adapted, data, encoded),
-        }
+    results: dict[str, Any] = {
+        case: {"fixed": figures(finder, data, encoded), "adapted": adapted(finder, data, encoded)}
+        for case, data in cases.items()
+    }
+    if gold.name in MASAKHANER and any(each.dates for each in finder.model.selectors):
+        with_dates = finder.with_dates()
+        encoded = with_dates.encode(gold.sentences)
+        for case, data in cases.items():
+            results[case]["dates"] = adapted(with_dates, data, encoded)
     return results
+
+
+def adapted(finder: EntityFinder, gold: Gold, encoded: EncodedWords) -> dict[str, float]:
+    """Return the figures of the finder adapted to the set."""
+    first = list(first_words([gold.sentences]))
+    words = sum(len(sentence) for text in first for sentence in text)
+    adaptation = estimate_adaptation(
+        finder.model,
+        encoded.gate_scores[:words],
+        first,
+        common_words=finder.encoder.common_words,
+        links=None if encoded.links is None else encoded.links[:words],
+    )
+    return figures(finder.with_adaptation(adaptation), gold, encoded)
 
 
 def with_one_encoder(folders: Sequence[Path]) -> Iterator[EntityFinder]:
@@ -82,13 +92,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     names = [f"multilingual-{seed}" for seed in range(3)]
     parser.add_argument("--models", nargs="*", default=names, help="names or folders of models")
+    parser.add_argument("--sets", nargs="*", help="only these; the others are kept")
     parser.add_argument("-o", "--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     folders = [MODELS / name if (MODELS / name).exists() else Path(name) for name in options.models]
     for folder, finder in zip(folders, with_one_encoder(folders), strict=True):
-        results = {gold.name: measure(finder, gold) for gold in report_sets()}
         path = options.out / f"{folder.name}.json"
+        results = json.loads(path.read_bytes()) if options.sets else {}
+        for gold in report_sets():
+            if not options.sets or gold.name in options.sets:
+                results[gold.name] = measure(finder, gold)
         write_file(path, (json.dumps(results, indent=1) + "\n").encode())
         shown = {
             name: {case: round(each["adapted"]["span_f1"], 3) for case, each in cases.items()}

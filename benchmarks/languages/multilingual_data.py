@@ -3,10 +3,10 @@
 from benchmarks.data import DATA, REPORT, Gold, raw_english, read_gold
 from thresher.text.formats.conll import read_conll
 
-_MASAKHANER = ("amh", "swa", "hau", "ibo", "yor")
+MASAKHANER = ("amh", "swa", "hau", "ibo", "yor")
 LANGUAGE_SETS = {
     **{name: f"ner/uner/{name}-dev.iob2" for name in ("zh", "da", "pt", "sr")},
-    **{name: f"ner/masakhaner/{name}/dev.txt" for name in _MASAKHANER},
+    **{name: f"ner/masakhaner/{name}/dev.txt" for name in MASAKHANER},
 }
 WITHOUT_CAPITALS = ("zh", "amh")
 SOURCES = (

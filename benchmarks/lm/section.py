@@ -12,9 +12,9 @@ TEXT = """\
 
 `make bench-lm`; {machines}. Texts are split by position into train, validation and test parts. The
 checkpoint and the temperature are chosen on the validation part; results are on the test part,
-always under the full, normalised softmax. Mean±standard deviation over three seeds unless a row
-says otherwise. Losses are in nats. The loss of a group of tokens is the unweighted mean over its
-tokens; rank 1 is the most frequent token.
+always under the full, normalised softmax. Figures are means over three seeds, with the lowest and
+the highest seed in brackets, unless a row says otherwise. Losses are in nats. The loss of a group
+of tokens is the unweighted mean over its tokens; rank 1 is the most frequent token.
 
 ### Tiny Shakespeare
 
@@ -76,6 +76,8 @@ settings of these rows. `make bench-lm` measures them again if these files are d
 41–50 of the characters of Shakespeare; byte pairs that occur fewer than 30 times in the training
 text). Shakespeare as above, byte pairs as under *token distribution*. Rows with one seed are from
 the same exploration as those of the five languages; one seed does not show the noise between seeds.
+Here and in the table of five languages, the budget was spent from the first step on; now it is
+spent in the second half of training, which costs less (log).
 
 {automatic_margin}
 

@@ -1,7 +1,7 @@
-"""Format figures over seeds: mean and standard deviation."""
+"""Format figures over seeds: the mean, with the lowest and the highest seed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import mean, stdev
+from statistics import mean
 
 from benchmarks.lm.rows import Result
 
@@ -17,12 +17,12 @@ def values(seeds: Seeds, figure: Figure) -> list[float]:
 
 
 def spread(seeds: Seeds | None, figure: Figure, digits: int = 3) -> str:
-    """Return mean±standard deviation, or "not measured"."""
+    """Return "mean (lowest–highest)" unless all seeds agree in all digits, or "not measured"."""
     if not seeds:
         return MISSING
     found = values(seeds, figure)
-    middle = f"{mean(found):.{digits}f}"
-    return f"{middle}±{stdev(found):.{digits}f}" if len(found) > 1 else middle
+    middle, low, high = (f"{each:.{digits}f}" for each in (mean(found), min(found), max(found)))
+    return middle if low == high else f"{middle} ({low}–{high})"
 
 
 def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -138,7 +138,7 @@ def vocabularies() -> str:
         seeds = found.get(str(size))
         rate = spread(seeds, lambda each: each["best"]["all"]["bits_per_byte"], 4)
         lines.append(
-            [f"{size:,}", spread(seeds, lambda each: each["efficiency"]).partition("±")[0], rate]
+            [f"{size:,}", spread(seeds, lambda each: each["efficiency"]).partition(" (")[0], rate]
         )
         if seeds:
             rates = values(seeds, lambda each: each["best"]["all"]["bits_per_byte"])

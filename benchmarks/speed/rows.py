@@ -66,16 +66,27 @@ class Row:
 
 def default(sample: Sample) -> Row:
     finder = EntityFinder.default(device="cpu")
-    whole = Sample(read_gold(REPORT))
-    return Row(
-        finder.find_words,
+    return _with_f1_of_all(
+        finder,
+        sample,
         lambda: {
-            "f1": sample.f1(finder.find_words),
-            "f1_of_all": whole.f1(finder.find_words),
             "of_bare_encoder": _ratio(finder, run_encoder(finder), sample.sentences),
             "of_word_vectors": _ratio(finder, run_encoder_to_words(finder), sample.sentences),
         },
     )
+
+
+def _with_f1_of_all(
+    finder: EntityFinder, sample: Sample, about: Callable[[], dict[str, Any]] = dict
+) -> Row:
+    """Return the row of a finder, with its F1 on the sample and on the whole report splits."""
+    whole = Sample(read_gold(REPORT))
+
+    def figures() -> dict[str, Any]:
+        f1 = {"f1": sample.f1(finder.find_words), "f1_of_all": whole.f1(finder.find_words)}
+        return f1 | about()
+
+    return Row(finder.find_words, figures)
 
 
 def exact(sample: Sample) -> Row:
@@ -96,12 +107,7 @@ def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: S
 
 
 def small(sample: Sample) -> Row:
-    finder = EntityFinder.load(SMALL_ENGLISH, device="cpu")
-    whole = Sample(read_gold(REPORT))
-    return Row(
-        finder.find_words,
-        lambda: {"f1": sample.f1(finder.find_words), "f1_of_all": whole.f1(finder.find_words)},
-    )
+    return _with_f1_of_all(EntityFinder.load(SMALL_ENGLISH, device="cpu"), sample)
 
 
 def multilingual(sample: Sample) -> Row:
@@ -111,14 +117,8 @@ def multilingual(sample: Sample) -> Row:
 
 def distilled(sample: Sample) -> Row:
     finder = EntityFinder.load(FAST_ENGLISH, device="cpu")
-    whole = Sample(read_gold(REPORT))
-    return Row(
-        finder.find_words,
-        lambda: {
-            "f1": sample.f1(finder.find_words),
-            "f1_of_all": whole.f1(finder.find_words),
-            "shares": _time_fractions(finder, sample.sentences),
-        },
+    return _with_f1_of_all(
+        finder, sample, lambda: {"shares": _time_fractions(finder, sample.sentences)}
     )
 
 

@@ -1,21 +1,22 @@
-"""Measure memory and speed of `lm train` on texts of different sizes, on a CPU.
+"""Measure memory and speed of `thresher lm train` on texts of different sizes, on one CPU core.
 
-    python -m benchmarks.training.corpora [--megabytes 10 100 2000] [--output FOLDER]
+    python -m benchmarks.training.corpora [--megabytes 10 100 500 2000] [--output FOLDER]
 
-Each text is made of random words with the frequencies of natural language, written as gzipped JSON
-lines, and read in a process of its own: into a text file, into token ids, and in a few training
-steps. Peak memory is that of the whole process without the pages of mapped files, which the
-operating system can drop at any time; `peak_rss_mib` includes them.
+Each text is made of random words with the frequencies of natural language and written as gzipped
+JSON lines. The command is observed from outside, with one thread: its files show which stage it is
+in, and /proc its CPU time and memory. Peak memory is that of the process without the pages of
+mapped files, which the operating system can drop at any time; `peak_rss_mib` includes them.
 """
 
 import argparse
 import gzip
 import json
+import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,19 @@ import numpy as np
 
 from benchmarks.training.nanogpt import ROOT
 from thresher.atomic_files import write_file
+from thresher.lm.training.corpus import PARTS, TOKENIZER
+from thresher.work_folder import TEXT, work_dir_of
 
 RESULTS = ROOT / "benchmarks" / "results" / "training"
 WORDS, WORDS_PER_RECORD = 200_000, 500
 _SYLLABLES = [a + b for a in "bcdfghklmnprstvw" for b in "aeiou"]
+_OPTIONS = "--tokens bpe --vocabulary 8192 --width 64 --layers 2 --heads 2 --context 128 --batch 8"
+_STEPS = "--steps 10 --evaluate-every 10 --quiet --device cpu"
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}
+# The stages of the command, each with the file of the work folder that exists when it is finished.
+STAGES = {"read": TEXT, "learn": TOKENIZER, "encode": f"{PARTS[-1]}.ids.state"}
+TRAIN = "train"  # the rest of the command: import of torch, ten steps, evaluation, saving
+_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def write_text(path: Path, megabytes: float) -> None:
@@ -47,86 +57,109 @@ def write_text(path: Path, megabytes: float) -> None:
             left -= len(text) + 1
 
 
-def measure(path: Path, work_dir: Path) -> dict[str, Any]:
-    """Read, tokenize and train on a file; return seconds and ids per second of each part."""
-    import thresher  # noqa: PLC0415 (only in the measured process)
-    from thresher.cli.lm.inputs import document_parts  # noqa: PLC0415
-    from thresher.lm.model import Architecture  # noqa: PLC0415
-    from thresher.lm.tokens.text_file import TextFile  # noqa: PLC0415
-    from thresher.lm.training.corpus import tokenize_corpus  # noqa: PLC0415
-    from thresher.lm.training.loop import train  # noqa: PLC0415
-    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415
-    from thresher.lm.training.state import TrainingState  # noqa: PLC0415
+@dataclass
+class StageUse:
+    """What one stage of a command has used."""
 
-    clock = [time.perf_counter()]
-    text = TextFile.write(work_dir / "text", document_parts(thresher.read_texts(path)))
-    clock.append(time.perf_counter())
-    corpus = tokenize_corpus(text, tokenizer="bpe", vocabulary=8192, work_dir=work_dir)
-    clock.append(time.perf_counter())
-    settings = LanguageModelSettings(steps=10, batch=8, evaluate_every=10, validation_tokens=2000)
-    state = TrainingState.new(Architecture(8192), settings, corpus.data.counts)
-    train(state, corpus.data, settings)
-    clock.append(time.perf_counter())
-    ids = sum(len(each) for each in (corpus.data.train, corpus.data.validation, corpus.test))
-    read, tokenize, training = np.diff(clock).tolist()
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_mib: float = 0.0
+
+
+@dataclass
+class Observer:
+    """Adds up what a process uses in each stage, and notes sizes of its files.
+
+    pid: the process   work_dir: the folder whose files show the stage
+    """
+
+    pid: int
+    work_dir: Path
+    stages: dict[str, StageUse] = field(default_factory=dict)
+    peak_rss_mib: float = 0.0
+    characters: int = 0
+    ids: int = 0
+    _stage: int = 0
+    _last: tuple[float, float] = field(default_factory=lambda: (time.perf_counter(), 0.0))
+
+    def observe(self) -> None:
+        """Add what the process has used since the last call to its present stage."""
+        names, files = [*STAGES, TRAIN], list(STAGES.values())
+        while self._stage < len(files) and (self.work_dir / files[self._stage]).exists():
+            self._stage += 1  # never back, because the command removes the files when it ends
+        stage = names[self._stage]
+        use = self.stages.setdefault(stage, StageUse())
+        now = time.perf_counter(), cpu_seconds(self.pid)
+        use.seconds += now[0] - self._last[0]
+        use.cpu_seconds += now[1] - self._last[1]
+        self._last = now
+        memory = memory_mib(self.pid)
+        use.peak_mib = max(use.peak_mib, memory.get("RssAnon", 0.0))
+        self.peak_rss_mib = max(self.peak_rss_mib, memory.get("VmHWM", 0.0))
+        if stage == TRAIN and not self.ids:
+            states = [json.loads((self.work_dir / f"{p}.ids.state").read_bytes()) for p in PARTS]
+            self.ids = sum(state["ids"] for state in states)
+            self.characters = sum(state["characters"] for state in states)
+
+
+def measure(path: Path, folder: Path) -> dict[str, Any]:
+    """Train on a file with `thresher lm train`; return what each of its stages has used."""
+    command = [sys.executable, "-m", "thresher", "lm", "train", str(path), "-o", str(folder)]
+    process = subprocess.Popen(
+        [*command, *_OPTIONS.split(), *_STEPS.split()],
+        env=os.environ | _ONE_THREAD,
+        stdout=subprocess.DEVNULL,
+    )
+    observer = Observer(process.pid, work_dir_of(folder))
+    while process.poll() is None:
+        observer.observe()
+        time.sleep(0.02)
+    if process.returncode:
+        raise SystemExit(f"lm train ended with status {process.returncode}")
+    stages = {name: vars(use) for name, use in observer.stages.items()}
+    encoding, reading = observer.stages["encode"], observer.stages["read"]
     return {
-        "characters": len(text),
-        "ids": ids,
-        "read_seconds": read,
-        "tokenize_seconds": tokenize,
-        "train_seconds": training,
-        "characters_read_per_second": len(text) / read,
-        "ids_per_second": ids / tokenize,
+        "characters": observer.characters,
+        "ids": observer.ids,
+        "ids_per_cpu_second": observer.ids / encoding.cpu_seconds,
+        "characters_read_per_cpu_second": observer.characters / reading.cpu_seconds,
+        "peak_mib": max(use.peak_mib for use in observer.stages.values()),
+        "peak_rss_mib": observer.peak_rss_mib,
+        "stages": stages,
     }
 
 
-def memory_mib(field: str) -> float:
-    """Return a value of /proc/self/status, such as RssAnon or VmHWM, in MiB."""
-    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    values = {line.split(":")[0]: line.split()[1] for line in lines if line.endswith("kB")}
-    return int(values[field]) / 1024
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process and its threads so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-def _measured_process(path: Path, output: Path) -> None:
-    """Measure in this process, and its peak memory in a second thread."""
-    peak, done = [0.0], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            peak[0] = max(peak[0], memory_mib("RssAnon"))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        found = measure(path, Path(folder))
-    done.set()
-    watcher.join()
-    memory = {"peak_mib": peak[0], "peak_rss_mib": memory_mib("VmHWM")}
-    write_file(output, json.dumps(found | memory, indent=1).encode())
+def memory_mib(pid: int) -> dict[str, float]:
+    """Return the values of /proc/PID/status in MiB, such as RssAnon; none if it has just ended."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return {
+        line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if line.endswith("kB")
+    }
 
 
 def main() -> None:
     """Measure each size in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--megabytes", nargs="+", type=float, default=[10.0, 100.0, 2000.0])
+    parser.add_argument("--megabytes", nargs="+", type=float, default=[10.0, 100.0, 500.0, 2000.0])
     parser.add_argument("--output", type=Path, default=RESULTS)
-    parser.add_argument("--measure", nargs=2, type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.measure:
-        _measured_process(*given.measure)
-        return
     given.output.mkdir(parents=True, exist_ok=True)
     for megabytes in given.megabytes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "text.jsonl.gz"
             write_text(path, megabytes)
-            output = given.output / f"corpus-{megabytes:g}MB.json"
-            module = [sys.executable, "-m", "benchmarks.training.corpora"]
-            subprocess.run([*module, "--measure", str(path), str(output)], check=True)
-        row = json.loads(output.read_text())
+            row = measure(path, Path(folder) / "model")
+        output = given.output / f"corpus-{megabytes:g}MB.json"
+        write_file(output, json.dumps(row, indent=1).encode())
         print(
-            f"{megabytes:g} MB: {row['peak_mib']:.0f} MiB, {row['ids_per_second']:,.0f} ids/s, "
-            f"{row['characters_read_per_second']:,.0f} characters read per second",
+            f"{megabytes:g} MB: {row['peak_mib']:.0f} MiB, {row['ids_per_cpu_second']:,.0f} ids "
+            f"per CPU second, {row['characters_read_per_cpu_second']:,.0f} characters read",
             flush=True,
         )
 
