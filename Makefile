@@ -7,7 +7,7 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 DOCS := .venv/.installed-docs
 
-.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-switches bench-rationales bench-lm bench-languages bench-kernel bench-training bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
+.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-rationales bench-lm bench-languages bench-kernel bench-training bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
@@ -32,7 +32,7 @@ help:
 	@echo "make check-wheel       install the wheel with each extra on its own (half an hour)"
 	@echo "make results           write docs/results.md from the results of the benchmarks"
 	@echo "make mistakes          write docs/mistakes.md: examples of mistakes"
-	@echo "make multilingual      build the built-in multilingual model again (GPU)"
+	@echo "make multilingual      build the built-in multilingual model again"
 	@echo "make english           build the built-in English model again"
 	@echo "make kinds             learn the kinds of the built-in models again"
 
@@ -97,12 +97,14 @@ english: $(BENCH)
 bench-entities: $(BENCH) $(SPACY_MD)
 	@$(BIN)/python -m benchmarks.entities --split tune
 	@$(BIN)/python -m benchmarks.entities --split report
+	@$(BIN)/python -m benchmarks.entities.parts
 
 kinds: $(BENCH)
 	@$(BIN)/python -m benchmarks.kinds.build
 
 bench-kinds: $(BENCH) $(SPACY_MD)
 	@$(BIN)/python -m benchmarks.kinds
+	@$(BIN)/python -m benchmarks.kinds.languages
 
 bench-variants: $(BENCH)
 	@$(BIN)/python -m benchmarks.variants
@@ -110,8 +112,6 @@ bench-variants: $(BENCH)
 	@$(BIN)/python -m benchmarks.variants.peers
 	@$(BIN)/python -m benchmarks.variants.parts_of_speech
 	@$(BIN)/python -m benchmarks.variants.plots
-
-bench-switches: bench-variants  # the former name
 
 bench-rationales: $(BENCH)
 	@$(BIN)/python -m benchmarks.rationales
@@ -132,6 +132,7 @@ bench-languages: $(BENCH)
 	@$(BIN)/python -m benchmarks.languages.fitted
 	@$(BIN)/python -m benchmarks.languages.peers
 	@$(BIN)/python -m benchmarks.languages.speed
+	@$(BIN)/python -m benchmarks.languages.model_choice
 	@$(BIN)/python -m benchmarks.languages --processes 6
 
 bench-kernel: $(BENCH)
