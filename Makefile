@@ -7,11 +7,12 @@ INSTALLED := .venv/.installed
 BENCH := .venv/.installed-bench
 DOCS := .venv/.installed-docs
 
-.PHONY: help demo test lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-rationales bench-lm bench-languages bench-kernel bench-training bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
+.PHONY: help demo test test-again lint types docs pictures models english multilingual kinds bench-entities bench-kinds bench-variants bench-rationales bench-lm bench-languages bench-kernel bench-training bench-speed bench-serve bench-faults bench-files check-wheel mistakes results clean
 
 help:
 	@echo "make demo              find the entities of a text that ships with the project"
 	@echo "make test              run the tests"
+	@echo "make test-again        run the tests that failed in the last run, one at a time"
 	@echo "make lint              ruff"
 	@echo "make types             mypy --strict on src/ and benchmarks/"
 	@echo "make docs              build the documentation site in build/docs"
@@ -71,6 +72,10 @@ demo: $(RUNTIME)
 
 test: $(INSTALLED)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+# The tests that failed in the last run, one at a time; an error if that run had no result.
+test-again: $(INSTALLED)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
 lint: $(INSTALLED)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

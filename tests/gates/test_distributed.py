@@ -91,7 +91,7 @@ def _run_two_processes(script: Path) -> None:
             check=False,
             capture_output=True,
             text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=os.environ | {"OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"},
         )
         if done.returncode == 0:
             return
