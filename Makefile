@@ -94,8 +94,10 @@ models: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.train
 
 english: $(BENCH)
-	@rm -rf benchmarks/models/built-in-0
-	@$(BIN)/python -m benchmarks.entities.train --only 'built in' --seeds 0
+	@rm -rf benchmarks/models/teacher-0
+	@$(BIN)/python -m benchmarks.entities.train --only teacher --seeds 0
+	@$(BIN)/python -m benchmarks.entities.build_english --teacher
+	@$(BIN)/python -m benchmarks.entities.distill_layers narrow
 	@$(BIN)/python -m benchmarks.entities.build_english
 	@$(BIN)/python -m benchmarks.kinds.build
 

@@ -4,8 +4,8 @@
     python -m benchmarks.entities --finders-only     keep the figures of the peers of the last run
 
 Writes benchmarks/results/entities/<split>.json, from which `benchmarks.write_results` makes
-docs/results.md. The finders are those of `benchmarks.entities.train`. A set is encoded once for
-each encoder layer in use.
+docs/results.md. The finders are the built-in English models and those of
+`benchmarks.entities.train`. A set is encoded once for each encoder layer in use.
 """
 
 import argparse
@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.data import ALL_RESULTS, MODELS, REPORT, TUNE, Gold, read_crossner, read_gold
+from benchmarks.data import (
+    ALL_RESULTS,
+    MODELS,
+    REPORT,
+    TEACHER,
+    TUNE,
+    Gold,
+    read_crossner,
+    read_gold,
+)
 from benchmarks.entities.peers import (
     Found,
     capitalised_runs,
@@ -26,8 +35,10 @@ from benchmarks.entities.peers import (
     spacy_pipeline,
     spacy_spans,
 )
+from benchmarks.entities.train import TEACHER as TEACHER_ROW
+from benchmarks.entities.train import folder_name
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.evaluation import (
     calibration,
     span_counts,
@@ -180,20 +191,28 @@ def _last_run(split: str) -> Figures:
     return last
 
 
+def trained_models(folder: Path) -> dict[str, FinderModel]:
+    """Return the models of a folder that were not distilled, and the teacher of those that were."""
+    folders = {path.parent.name: path.parent for path in sorted(folder.glob("*/config.json"))}
+    folders[folder_name(TEACHER_ROW, 0)] = TEACHER
+    models = {name: FinderModel.read(each) for name, each in folders.items()}
+    return {
+        name: model for name, model in models.items() if model.static is None and not model.layers
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--split", choices=["report", "tune"], default="report")
     parser.add_argument("--models", type=Path, default=MODELS)
     parser.add_argument("--finders-only", action="store_true")
-    parser.add_argument("--students", nargs="*", default=[FAST_ENGLISH, SMALL_ENGLISH])
+    parser.add_argument("--students", nargs="*", default=[ENGLISH, FAST_ENGLISH, SMALL_ENGLISH])
     options = parser.parse_args()
     report = options.split == "report"
     crossner = read_crossner("dev" if report else "train")
     sets = [*read_gold(REPORT if report else TUNE), *crossner]
     domains = [data.name for data in crossner]
-    folders = sorted(path.parent for path in options.models.glob("*/config.json"))
-    all_models = {folder.name: FinderModel.read(folder) for folder in folders}
-    models = {name: model for name, model in all_models.items() if model.static is None}
+    models = trained_models(options.models)
     peers = _last_run(options.split)["peers"] if options.finders_only else peer_rows(sets)
     results: dict[str, Any] = {"split": options.split, "finders": {}, "peers": peers}
     for data in sets:

@@ -1,41 +1,43 @@
 """Write the built-in English models into the package, with their model cards.
 
+    python -m benchmarks.entities.build_english --teacher     write their teacher instead
     python -m benchmarks.entities.build_english
 
-Uses benchmarks/models/built-in-0 (made by `benchmarks.entities.train`), measures it on the report
-splits, and writes the figures into its model card and into the results of `benchmarks.entities`. If
-they exist, the distilled model benchmarks/models/distilled (made by `benchmarks.entities.distill`)
-and the small one benchmarks/models/small (made by `benchmarks.entities.distill_layers`) are copied,
-too.
+The teacher is benchmarks/models/teacher-0 (made by `benchmarks.entities.train`), with its sources.
+The English models are distilled from it: benchmarks/models/narrow and benchmarks/models/small are
+made by `benchmarks.entities.distill_layers`, benchmarks/models/distilled by
+`benchmarks.entities.distill`. Those that exist are copied. The first one becomes `english`; it is
+measured on the report splits, and the figures are written into its model card and into the results
+of `benchmarks.entities`.
 """
 
+import argparse
 import dataclasses
 import json
 from pathlib import Path
-
-from torch import Tensor
 
 from benchmarks.data import (
     ALL_RESULTS,
     DISTILLED,
     MODELS,
+    NARROW,
     REPORT,
     ROOT,
     SMALL,
-    raw_english,
+    TEACHER,
     read_crossner,
     read_gold,
 )
-from benchmarks.entities.__main__ import Cases, finder_cases, mean_of_domains, word_vectors
-from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
-from thresher.encoders import load_encoder
-from thresher.entities.built_in import FAST_ENGLISH, SMALL_ENGLISH
-from thresher.entities.loading import input_ranges
+from benchmarks.entities.__main__ import Cases, mean_of_domains, student_cases
+from benchmarks.entities.train import TEACHER as TEACHER_ROW
+from benchmarks.entities.train import TIMES, folder_name
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, SMALL_ENGLISH
 from thresher.entities.model import FinderModel
 from thresher.entities.model_card import source_table
 from thresher.entities.priors.casing import has_letters, is_address
+from thresher.model_folder import CARD
 
-FOLDER = ROOT / "src" / "thresher" / "entities" / "english"
+PACKAGE = ROOT / "src" / "thresher" / "entities"
 LICENCE = "cc-by-sa-4.0"
 _REPORT_RESULTS = ALL_RESULTS / "entities" / "report.json"
 SOURCES = (
@@ -67,39 +69,49 @@ SETS = {
 
 
 def main() -> None:
-    model = FinderModel.read(MODELS / folder_name(BUILT_IN, 0))
-    words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
-    sources = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
-    model = dataclasses.replace(model, ordinary=words, learned_from=sources, ranges=_ranges(model))
-    model.write(FOLDER)
-    (FOLDER / "README.md").write_text(model_card(model, measured(model)), encoding="utf-8")
-    print(f"wrote {FOLDER.relative_to(ROOT)}")
-    for made, name in ((DISTILLED, FAST_ENGLISH), (SMALL, SMALL_ENGLISH)):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--teacher", action="store_true")
+    if parser.parse_args().teacher:
+        write_teacher()
+        return
+    for made, name in ((NARROW, ENGLISH), (DISTILLED, FAST_ENGLISH), (SMALL, SMALL_ENGLISH)):
         if made.exists():
-            write_student(made, name)
+            write_with_sources(FinderModel.read(made), PACKAGE / name)
+            if name == ENGLISH:
+                card = model_card(FinderModel.read(made), measured(ENGLISH))
+                (PACKAGE / name / CARD).write_text(card, encoding="utf-8")
 
 
-def measured(model: FinderModel) -> dict[str, Cases]:
+def write_teacher() -> None:
+    """Write the teacher of the English models; of its ordinary words, those that are words."""
+    model = FinderModel.read(MODELS / folder_name(TEACHER_ROW, 0))
+    words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
+    write_with_sources(dataclasses.replace(model, ordinary=words), TEACHER)
+
+
+def write_with_sources(model: FinderModel, folder: Path) -> None:
+    """Write a model with the sources that it, or its teacher, was trained on."""
+    record = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
+    dataclasses.replace(model, learned_from=record).write(folder)
+    print(f"wrote {folder.relative_to(ROOT)}")
+
+
+def measured(name: str) -> dict[str, Cases]:
     """Measure the model on the report splits and add the figures to those of `benchmarks.entities`.
 
     It is measured in single precision, as the other finders are.
     """
-    encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
     crossner = read_crossner("dev")
-    by_set = {
-        data.name: finder_cases(model, word_vectors(encoder, data.sentences), data)
-        for data in (*read_gold(REPORT), *crossner)
-    }
+    by_set = {data.name: student_cases(name, data) for data in (*read_gold(REPORT), *crossner)}
     by_set["crossner"] = mean_of_domains(by_set, [data.name for data in crossner])
     results = json.loads(_REPORT_RESULTS.read_text(encoding="utf-8"))
-    results["finders"][folder_name(BUILT_IN, 0)] = by_set
+    results["finders"][name] = by_set
     _REPORT_RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return by_set
 
 
 def model_card(model: FinderModel, ours: dict[str, Cases]) -> str:
     """Return the model card of the built-in model, with its figures on the report splits."""
-    name = folder_name(BUILT_IN, 0)
     peers = json.loads(_REPORT_RESULTS.read_text(encoding="utf-8"))["peers"]
     small, medium = (peers[f"spaCy en_core_web_{size}"] for size in ("sm", "md"))
     table = "\n".join(
@@ -107,13 +119,17 @@ def model_card(model: FinderModel, ours: dict[str, Cases]) -> str:
         for each, title in SETS.items()
     )
     errors = [figures["calibration_error"] for each in SETS for figures in ours[each].values()]
-    training = json.loads((TIMES / f"{name}.json").read_text(encoding="utf-8"))
-    parameters = sum(value.numel() for value in model.selector.parameters())
+    times = TIMES / f"{folder_name(TEACHER_ROW, 0)}.json"
+    training = json.loads(times.read_text(encoding="utf-8"))
+    layers = sum(value.numel() for value in model.layers.values())
+    selector = sum(value.numel() for value in model.selector.parameters())
     template = Path(__file__).with_name("english_card.md").read_text(encoding="utf-8")
     return template.format(
-        size=f"{2 * parameters / 1000:.0f} kB",
+        layers_size=f"{2 * layers / 1e6:.1f} MB",
+        selector_size=f"{2 * selector / 1000:.0f} kB",
         encoder=model.encoder,
         layer=model.layer,
+        teacher_layer=model.learned_from["teacher"]["layer"],
         ordinary=len(model.ordinary or ()),
         licence=LICENCE,
         sources=source_table(model.learned_from),
@@ -130,21 +146,6 @@ def model_card(model: FinderModel, ours: dict[str, Cases]) -> str:
         seconds=training["seconds"],
         error=f"{min(errors):.2f} to {max(errors):.2f} by set",
     )
-
-
-def write_student(made: Path, name: str) -> None:
-    """Write a distilled model; its sources are those of its teacher."""
-    student = FinderModel.read(made)
-    record = student.learned_from | {"licence": LICENCE, "sources": SOURCES}
-    folder = FOLDER.with_name(name)
-    dataclasses.replace(student, learned_from=record).write(folder)
-    print(f"wrote {folder.relative_to(ROOT)}")
-
-
-def _ranges(model: FinderModel) -> dict[str, Tensor]:
-    """Measure the input ranges of linear layers on raw text, which int8 inference needs."""
-    encoder = load_encoder(model.encoder, layer=model.layer, device="cpu")
-    return input_ranges(encoder, [words for words in raw_english() if words])
 
 
 def _f1s(figures: Cases) -> str:

@@ -1,4 +1,4 @@
-"""Distill the built-in model into the one that ships as fast-english.
+"""Distil the teacher of the built-in models into the one that ships as fast-english.
 
     python -m benchmarks.entities.distill      ten minutes on one core, one minute on a GPU
 
@@ -8,7 +8,7 @@ The teacher scores the raw text that it was trained on; no labels are used. Afte
 
 import torch
 
-from benchmarks.data import DISTILLED, raw_english
+from benchmarks.data import DISTILLED, TEACHER, raw_english
 from thresher.entities.finder import EntityFinder
 from thresher.entities.training.distillation import DistillationSettings
 
@@ -16,7 +16,7 @@ from thresher.entities.training.distillation import DistillationSettings
 def main() -> None:
     torch.set_num_threads(1)
     settings = DistillationSettings(epochs=6)
-    EntityFinder.default().distill_words(raw_english(), settings=settings).save(DISTILLED)
+    EntityFinder.load(TEACHER).distill_words(raw_english(), settings=settings).save(DISTILLED)
 
 
 if __name__ == "__main__":

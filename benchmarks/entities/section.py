@@ -10,8 +10,8 @@ from typing import Any
 from benchmarks.data import ALL_RESULTS, ROOT
 from benchmarks.entities.build_english import SETS
 from benchmarks.entities.parts import PATH as PARTS
-from benchmarks.entities.train import BUILT_IN, TIMES, folder_name
-from thresher.entities.built_in import NAMES
+from benchmarks.entities.train import TIMES
+from thresher.entities.built_in import ENGLISH, NAMES
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 
 GOALS = {
@@ -74,7 +74,7 @@ def entity_table(measured: Results) -> list[str]:
         cells = [
             " / ".join(_mean_and_deviation(seeds, name, case) for case in CASES) for name in sets
         ]
-        label = f"Thresher, {row}" if row != BUILT_IN else "**Thresher, built-in model**"
+        label = f"Thresher, {row}" if row != ENGLISH else "**Thresher, built-in model**"
         earlier = seeds[0].get("measured_before")
         if earlier:
             label += f", {'version 0.2' if earlier is True else earlier}"
@@ -108,7 +108,7 @@ def write_readme_tables() -> None:
 def summary_table(measured: Results) -> list[str]:
     """Return the lines of a table: span F1 of the built-in model and of spaCy's models."""
     peers = {name: [each] for name, each in measured["peers"].items() if name.startswith("spaCy")}
-    rows = {"**Thresher**, no labels": by_row(measured["finders"])[BUILT_IN]}
+    rows = {"**Thresher**, no labels": by_row(measured["finders"])[ENGLISH]}
     rows |= {f"{name}, supervised": seeds for name, seeds in peers.items()}
     lines = ["| | " + " | ".join(_TEXTS.values()) + " |", "|---" * (len(_TEXTS) + 1) + "|"]
     for label, seeds in rows.items():
@@ -127,7 +127,7 @@ def word_table(measured: Results) -> list[str]:
         "| | word AP | word F1 | span precision | span recall | calibration error |",
         "|---|---|---|---|---|---|",
     ]
-    seeds = by_row(measured["finders"])[BUILT_IN]
+    seeds = by_row(measured["finders"])[ENGLISH]
     for name, title in SETS.items():
         if name not in seeds[0]:
             continue
@@ -170,7 +170,7 @@ def parts_table() -> list[str]:
 
 def missed_goals(measured: Results) -> str:
     """Return a sentence: which goals the built-in model misses, and by how much."""
-    seeds = by_row(measured["finders"])[BUILT_IN]
+    seeds = by_row(measured["finders"])[ENGLISH]
     gaps = []
     for name, goals in GOALS.items():
         for case, goal in zip(CASES, goals, strict=True):
@@ -205,12 +205,11 @@ def draw_reliability(measured: Results) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     plt.rcParams["svg.hashsalt"] = "thresher"
-    built_in = folder_name(BUILT_IN, 0)
     figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
     for axis, case in zip(axes, CASES, strict=True):
         axis.plot([0, 1], [0, 1], color="0.7", linewidth=1)
         for name, title in SETS.items():
-            bins = [b for b in measured["finders"][built_in][name][case]["bins"] if b[0] >= 20]
+            bins = [b for b in measured["finders"][ENGLISH][name][case]["bins"] if b[0] >= 20]
             axis.plot([b[1] for b in bins], [b[2] for b in bins], marker="o", label=title)
         axis.set(title="cased" if case == "cased" else "lower-cased", xlabel="score")
     axes[0].set(ylabel="fraction that are exactly entities", xlim=(0, 1), ylim=(0, 1))
@@ -238,7 +237,7 @@ def by_row(finders: Results) -> dict[str, list[Any]]:
     rows: defaultdict[str, list[Any]] = defaultdict(list)
     for name, figures in sorted(finders.items()):
         rows[_row_of(name)].append(figures)
-    first = [row for row in (BUILT_IN, "default") if row in rows]
+    first = [row for row in (ENGLISH, "default") if row in rows]
     return {row: rows[row] for row in dict.fromkeys([*first, *rows])}
 
 

@@ -2,8 +2,9 @@
 
     python -m benchmarks.entities.train [-o models] [--only default] [--seeds 0 1 2]
 
-Each finder is saved in a folder `row-seed`; existing folders are kept. Row "built in", seed 0, is
-the English model of the package; each other row changes one default of `fit`. The training times
+Each finder is saved in a folder `row-seed`; existing folders are kept. Row "teacher", seed 0,
+is the model that the English models of the package imitate; each other row changes one default of
+`fit`. The training times
 are written to benchmarks/results/entities/training/.
 """
 
@@ -38,9 +39,9 @@ class Row:
     layer: int | None = None
 
 
-BUILT_IN = "built in"
+TEACHER = "teacher"
 ROWS = {
-    BUILT_IN: Row({"contrast_share": 0.5}, layer=3),
+    TEACHER: Row({"contrast_share": 0.5}, layer=3),
     "repetition undecided": Row({"contrast_share": 0.5, "repeated_rate": 0.5}, layer=3),
     # Without contrast, a row takes a CPU core four minutes.
     "no contrast at layer 3": Row({"contrast": 0.0}, layer=3),

@@ -2,18 +2,19 @@
 
     python -m benchmarks.kinds.build [--keep-sample] [--only english small-english …]
 
-Finds entities in a part of the raw text that the models were trained on, keeps a sample of them
-with their contexts, and learns the kinds of src/thresher/entities/kinds/english.toml from it. The
-smaller English models and the multilingual one learn to predict the kinds of the largest English
-model. `--keep-sample` learns from the sample that this model has, which is enough if only the
-example names have changed. `--only multilingual` builds only the models of these names.
+The teacher of the English models finds entities in a part of the raw text that it was trained on,
+keeps a sample of them with their contexts, and learns the kinds of
+src/thresher/entities/kinds/english.toml from it. The built-in models learn to predict its kinds.
+`--keep-sample` learns from the sample that the teacher has, which is enough if only the example
+names have changed. `--only multilingual` builds only the models of these names.
 """
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 
-from benchmarks.data import ROOT, raw_english
-from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, MULTILINGUAL, NAMES, SMALL_ENGLISH
+from benchmarks.data import TEACHER, raw_english
+from thresher.entities.built_in import MULTILINGUAL, NAMES, find_model_folder
 from thresher.entities.finder import EntityFinder
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.kind_model import KindModel
@@ -25,31 +26,31 @@ _STEP = 6  # one sentence in six of the raw text
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keep-sample", action="store_true", help="of the largest model")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, help="models to build")
+    parser.add_argument("--keep-sample", action="store_true", help="of the teacher")
+    all_models = (TEACHER.name, *NAMES)
+    parser.add_argument("--only", nargs="+", choices=all_models, default=all_models)
     options = parser.parse_args()
     sentences = IndexedSentences.from_sentences([s for s in raw_english() if s][::_STEP])
-    teacher = EntityFinder.load(ENGLISH, device="cpu", exact=True)
-    if ENGLISH in options.only:
+    teacher = EntityFinder.load(TEACHER, device="cpu", exact=True)
+    if TEACHER.name in options.only:
         if not options.keep_sample:
             kinds = KindModel(teacher.entity_sample(sentences))
             teacher = EntityFinder(teacher.encoder, replace(teacher.model, kinds=kinds))
         teacher = teacher.with_kinds(KindExamples.english())
-        save(teacher, ENGLISH)
-    for name in (SMALL_ENGLISH, FAST_ENGLISH, MULTILINGUAL):
+        save(teacher, TEACHER)
+    for name in NAMES:
         if name in options.only:
             # The multilingual gates were trained on vectors in int8, which differ more.
             student = EntityFinder.load(name, device="cpu", exact=name != MULTILINGUAL)
-            save(student.with_kinds_of(teacher, sentences), name)
+            save(student.with_kinds_of(teacher, sentences), find_model_folder(name))
 
 
-def save(finder: EntityFinder, name: str) -> None:
-    """Save a built-in model without changing its model card."""
-    folder = ROOT / "src" / "thresher" / "entities" / name
+def save(finder: EntityFinder, folder: Path) -> None:
+    """Save a model without changing its model card."""
     card = (folder / CARD).read_text(encoding="utf-8")
     finder.save(folder)
     (folder / CARD).write_text(card, encoding="utf-8")
-    print(f"{name}: {', '.join(finder.kinds)}")
+    print(f"{folder.name}: {', '.join(finder.kinds)}")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 from benchmarks.data import ROOT
-from benchmarks.entities.train import BUILT_IN, folder_name
 from benchmarks.speed.growth import PICTURE, growth_rows
 from benchmarks.speed.processors import INSTRUCTIONS, speed_of
 from benchmarks.speed.rows import RESULTS, ROWS
+from thresher.entities.built_in import ENGLISH
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
@@ -17,7 +17,7 @@ _TITLES = {
     "distilled": "**Thresher, fast-english** (distilled)",
     "multilingual": "**Thresher, multilingual**, int8",
     "word vectors": "encoder of the built-in model alone, to word vectors as in `find`",
-    "bare encoder": "encoder of the built-in model alone: tokenizer and three layers of MiniLM",
+    "bare encoder": "encoder of the built-in model alone: tokenizer and three layers",
     "bare tokenizer": "tokenizer of the built-in model alone",
     "spaCy": "spaCy en_core_web_sm, tok2vec and ner",
     "spaCy md": "spaCy en_core_web_md, tok2vec and ner",
@@ -105,7 +105,7 @@ def _of_all(row: dict[str, Any]) -> list[str]:
     path = RESULTS.parent / "entities" / "report.json"
     if not path.exists():
         return [f"{sentence}."]
-    exact = json.loads(path.read_bytes())["finders"][folder_name(BUILT_IN, 0)]
+    exact = json.loads(path.read_bytes())["finders"][ENGLISH]
     changes = [
         got - exact[name][case]["span_f1"]
         for name in _SETS

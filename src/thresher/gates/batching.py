@@ -1,6 +1,6 @@
 """Divide sentences into batches: for encoding, and shuffled for training."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from typing import TypeVar
 
 import numpy as np
@@ -37,9 +37,7 @@ def group_by_words(items: Iterable[T], words: Callable[[T], int], size: int) -> 
         yield group
 
 
-def batches_by_length(
-    sentences: Sequence[Sequence[str]], *, words_per_batch: int
-) -> Iterator[list[int]]:
+def batches_by_length(sentences: Sequence[Sized], *, words_per_batch: int) -> Iterator[list[int]]:
     """Yield the indices of sentences of similar length, shortest first.
 
     words_per_batch: the maximum, padding included; a longer sentence is a batch of its own
