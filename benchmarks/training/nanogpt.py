@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from thresher.lm.model import LanguageModel
+from thresher.lm.shape import Shape
 from thresher.lm.training.batches import Batch
 from thresher.lm.training.optimizer import BETAS, learning_rate
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT.parent / "shared" / "peers" / "nanogpt"

@@ -26,11 +26,11 @@ from torch import Tensor
 from benchmarks.training import nanogpt
 from thresher.atomic_files import write_file
 from thresher.lm.model import Architecture
+from thresher.lm.shape import Shape
 from thresher.lm.training.batch_loader import BatchLoader, StepBatches, StepWindows
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingState, task_for
 from thresher.lm.training.step import TrainingStep
-from thresher.lm.transformer import Shape
 
 RESULTS = nanogpt.ROOT / "benchmarks" / "results" / "training"
 VOCABULARY = 50_304

@@ -19,8 +19,8 @@ from thresher import EntityFinder
 from thresher.cli import main
 from thresher.encoders.loading import DEFAULT_ENCODER, load_encoder
 from thresher.encoders.training import SIZES, Size
+from thresher.lm.shape import Shape
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 from thresher.text import to_label_studio
 from thresher.web.app import create_app
 from thresher.web.models import ServedModels

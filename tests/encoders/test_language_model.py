@@ -8,9 +8,9 @@ from thresher.encoders.language_model import LanguageModelEncoder
 from thresher.encoders.protocol import word_vectors
 from thresher.encoders.surprisal import CausalSurprisal
 from thresher.errors import InputError
+from thresher.lm.shape import Shape
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 from thresher.text.romanization import romanize
 
 TEXT = "Ali went to Lagos. አቶ ከበደ ወደ አዲስ አበባ ሄዱ። Ọmọ náà lọ sí Ìbàdàn.\n\n" * 40

@@ -3,7 +3,7 @@
 import torch
 
 from thresher.lm.model import Architecture, LanguageModel, seeded_model
-from thresher.lm.transformer import Shape
+from thresher.lm.shape import Shape
 
 VOCABULARY = 23
 

@@ -2,9 +2,9 @@
 
 import random
 
+from thresher.lm.shape import Shape
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 SHAPE = Shape(width=16, heads=2, layers=1, context=16)
 SETTINGS = LanguageModelSettings(

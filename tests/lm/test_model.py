@@ -8,7 +8,7 @@ from tests.lm.random_model import VOCABULARY, random_ids, random_model, with_oth
 
 from thresher.errors import InputError
 from thresher.lm.model import Architecture, seeded_model
-from thresher.lm.transformer import Shape
+from thresher.lm.shape import Shape
 
 
 @pytest.mark.parametrize("tied", [True, False])

@@ -8,7 +8,9 @@ from tests.lm.random_model import VOCABULARY, random_ids, random_model, with_oth
 from torch.nn import functional
 
 from thresher.errors import InputError
-from thresher.lm.transformer import Shape, Transformer, rotary_angles, rotate
+from thresher.lm.shape import Shape
+from thresher.lm.transformer import Transformer
+from thresher.lm.transformer_layers import rotary_angles, rotate
 
 KINDS = [
     {"positions": positions, "mlp": mlp}

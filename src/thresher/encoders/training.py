@@ -14,11 +14,11 @@ from thresher.encoders.loading import choose_device
 from thresher.errors import InputError
 from thresher.lm.choices import TokenizerKind
 from thresher.lm.losses.margin import Margin
+from thresher.lm.shape import Shape
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingProgress
-from thresher.lm.transformer import Shape
 from thresher.model_folder import CONFIG
 from thresher.untrusted_files import read_json
 from thresher.validation import require, require_choice

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from thresher.lm.output_layers.choices import output_layer
     from thresher.lm.output_layers.protocol import OutputLayer
     from thresher.lm.sampling import sample_text
+    from thresher.lm.shape import Shape
     from thresher.lm.trained_model import TrainedLanguageModel
     from thresher.lm.training.fit import fit_language_model
     from thresher.lm.training.settings import LanguageModelSettings
-    from thresher.lm.transformer import Shape
 
 __all__ = [
     "LanguageModelSettings",
@@ -46,6 +46,6 @@ __getattr__, __dir__ = lazy_exports(
         "thresher.lm.trained_model": ["TrainedLanguageModel"],
         "thresher.lm.training.fit": ["fit_language_model"],
         "thresher.lm.training.settings": ["LanguageModelSettings"],
-        "thresher.lm.transformer": ["Shape"],
+        "thresher.lm.shape": ["Shape"],
     },
 )

@@ -14,7 +14,8 @@ from thresher.lm.output_layers import output_layer
 from thresher.lm.output_layers.choices import TIED_LAYERS, OutputLayerName, check_layer_name
 from thresher.lm.output_layers.full import FullSoftmax
 from thresher.lm.output_layers.module import initial_weight
-from thresher.lm.transformer import Shape, Transformer
+from thresher.lm.shape import Shape
+from thresher.lm.transformer import Transformer
 from thresher.tensor_files import require_shapes
 from thresher.validation import require_number
 

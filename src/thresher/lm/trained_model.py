@@ -14,13 +14,14 @@ from thresher.lm.model import Architecture, LanguageModel, saved_name
 from thresher.lm.reports.evaluation import Evaluation, TokenSums
 from thresher.lm.reports.gradient_roles import ROLES, RoleGradients
 from thresher.lm.run_config import run_options, to_toml
+from thresher.lm.shape import Shape, require_rotary_size
 from thresher.lm.tokens.factory import tokenizer_from_json
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.training.batches import Task
 from thresher.lm.training.log import LogRow, log_from_csv, log_to_csv
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import task_for
-from thresher.lm.transformer import Shape, Transformer, require_rotary_size
+from thresher.lm.transformer import Transformer
 from thresher.model_folder import ModelKind, config_errors_as_input_errors
 from thresher.tensor_files import load_tensors, require_finite, require_shapes
 from thresher.validation import require, require_number

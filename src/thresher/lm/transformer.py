@@ -6,10 +6,8 @@ from torch.nn import functional
 
 from thresher.lm.choices import PositionEncoding
 from thresher.lm.output_layers.module import initial_weight
-from thresher.lm.shape import Shape, require_rotary_size
-from thresher.lm.transformer_layers import TransformerLayer, norm_layer, rotary_angles, rotate
-
-__all__ = ["Shape", "Transformer", "require_rotary_size", "rotary_angles", "rotate"]
+from thresher.lm.shape import Shape
+from thresher.lm.transformer_layers import TransformerLayer, norm_layer, rotary_angles
 
 
 class Transformer(nn.Module):

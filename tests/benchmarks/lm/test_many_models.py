@@ -12,10 +12,10 @@ from tests.lm.training.two_alphabets import (
 )
 
 from thresher.lm.model import Architecture
+from thresher.lm.shape import Shape
 from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState
-from thresher.lm.transformer import Shape
 
 TEXT, _ = in_two_alphabets(random_text(2000, seed=0), seed=0)
 CORPUS = Corpus(

@@ -12,10 +12,10 @@ import torch
 
 from thresher.cli.lm.options import LanguageModelTrainingOptions, ShapeOptions
 from thresher.cli.progress import status
+from thresher.lm.shape import Shape
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingProgress
-from thresher.lm.transformer import Shape
 
 SMALL = "--width 16 --heads 2 --layers 1 --context 16 --batch 4".split()
 QUICK = [*SMALL, "--steps", 20, "--evaluate-every", 10]

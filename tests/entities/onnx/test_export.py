@@ -27,9 +27,9 @@ from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
 from thresher.gates.features import Features
 from thresher.gates.selector import seeded_selector
+from thresher.lm.shape import Shape
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 WIDTH = 16
 TEXTS = [

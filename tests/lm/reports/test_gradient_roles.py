@@ -16,9 +16,10 @@ from thresher.lm.reports.gradient_roles import (
     can_measure_roles,
     embedding_with_gradient,
     gradients_by_role,
+    target_gradient,
 )
+from thresher.lm.shape import Shape
 from thresher.lm.training.batches import IGNORED, Task
-from thresher.lm.transformer import Shape
 
 V = 13
 
@@ -41,6 +42,11 @@ def measured(model, batch):
     model.zero_grad()
     (losses.sum() / (batch.target != IGNORED).sum()).backward()
     return embedding, hidden, losses
+
+
+def add_step(roles, model, batch, embedding, hidden, losses):
+    target = target_gradient(batch, hidden, losses, vocabulary=V)
+    roles.add_gradients(model, embedding, target)
 
 
 def by_copies(model, batch, margin):
@@ -88,7 +94,7 @@ def test_norms_are_summed_over_steps():
     for seed in range(3):
         batch = batch_of(causal=True, seed=seed)
         found = measured(model, batch)
-        roles.add(model, batch, *found)
+        add_step(roles, model, batch, *found)
         for role, part in zip(ROLES, gradients_by_role(model, batch, *found), strict=True):
             expected[role] += part.norm(dim=1)
     for role in ROLES:
@@ -98,7 +104,7 @@ def test_norms_are_summed_over_steps():
 def test_a_token_that_never_occurs_only_has_the_role_other():
     model, batch = model_of(tied=True), batch_of(causal=True)
     roles = RoleGradients.zeros(V)
-    roles.add(model, batch, *measured(model, batch))
+    add_step(roles, model, batch, *measured(model, batch))
     assert roles.input[V - 1] == roles.target[V - 1] == 0
     assert roles.other[V - 1] > 0
 

@@ -13,10 +13,10 @@ from thresher.errors import InputError
 from thresher.lm.reports import report
 from thresher.lm.reports.group_losses import group_losses
 from thresher.lm.reports.plots import _smooth, plot_token_frequencies
+from thresher.lm.shape import Shape
 from thresher.lm.tokens.characters import CharacterTokenizer
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 SETTINGS = LanguageModelSettings(
     steps=20, batch=4, warm_up=2, evaluate_every=10, validation_tokens=500

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from thresher.errors import InputError
 from thresher.lm.choices import TokenizerKind
+from thresher.lm.shape import Shape
 from thresher.lm.tokens import text_range
 from thresher.lm.tokens.counts import token_counts
 from thresher.lm.tokens.encoding import compact_dtype, encode_compactly, encode_text, state_path
@@ -18,7 +19,6 @@ from thresher.lm.tokens.factory import learn_tokenizer
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 TEXT = "The sea was calm. The boats\r\nlay still.\n\nNobody came.\u2028 The sea rose.\x85" * 9
 

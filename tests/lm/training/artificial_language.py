@@ -3,9 +3,9 @@
 import torch
 
 from thresher.lm.model import Architecture
+from thresher.lm.shape import Shape
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState
-from thresher.lm.transformer import Shape
 
 VOCABULARY = 12
 # Each token is followed by one of three, so the best loss is ln 3.

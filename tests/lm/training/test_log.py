@@ -3,10 +3,10 @@ import sys
 import pytest
 
 from thresher.errors import InputError
+from thresher.lm.shape import Shape
 from thresher.lm.training.fit import fit_language_model
 from thresher.lm.training.log import tensorboard_log
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 TEXT = "the cat sat on the mat, and the dog sat on the cat.\n" * 40
 

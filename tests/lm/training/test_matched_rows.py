@@ -12,12 +12,12 @@ from tests.lm.training.two_alphabets import (
 
 from thresher.lm.model import Architecture, seeded_model
 from thresher.lm.reports.evaluation import evaluate
+from thresher.lm.shape import Shape
 from thresher.lm.training.loop import train
 from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingState, task_for
 from thresher.lm.training.token_matching import TokenMatches
-from thresher.lm.transformer import Shape
 
 SHAPE = Shape(width=16, heads=2, layers=1, context=16)
 MATCHES = TokenMatches(

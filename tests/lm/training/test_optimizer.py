@@ -7,9 +7,9 @@ import torch
 
 from thresher.errors import InputError
 from thresher.lm.model import Architecture, seeded_model
+from thresher.lm.shape import Shape
 from thresher.lm.training.optimizer import adamw, decay_groups, learning_rate
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.transformer import Shape
 
 
 def model(*, tied=True, causal=True):

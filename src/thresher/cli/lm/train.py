@@ -58,9 +58,9 @@ def train(
     After Ctrl-C, run the same command with --resume: it continues and gives the
     same model.
     """
+    from thresher.lm.shape import Shape  # noqa: PLC0415
     from thresher.lm.training.processes import started_processes  # noqa: PLC0415 (torch)
     from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415
-    from thresher.lm.transformer import Shape  # noqa: PLC0415
 
     model.check()
     problems = Problems()

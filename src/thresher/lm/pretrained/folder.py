@@ -17,9 +17,9 @@ from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.output_layers.choices import TIED_LAYERS
 from thresher.lm.pretrained import gpt2, llama
 from thresher.lm.pretrained.tokenizers import export_tokenizer, read_tokenizer
+from thresher.lm.shape import require_rotary_size
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
-from thresher.lm.transformer import require_rotary_size
 from thresher.model_folder import config_errors_as_input_errors
 from thresher.tensor_files import load_tensors_file, require_finite, require_shapes
 from thresher.untrusted_files import read_json

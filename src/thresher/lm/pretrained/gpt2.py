@@ -8,7 +8,7 @@ from torch import Tensor
 from thresher.lm.choices import FeedForward, Normalization, PositionEncoding
 from thresher.lm.model import Architecture
 from thresher.lm.pretrained.family import Config, Tensors, require_setting
-from thresher.lm.transformer import Shape
+from thresher.lm.shape import Shape
 
 MODEL_TYPE, CLASS_NAME = "gpt2", "GPT2LMHeadModel"
 _ACTIVATIONS = {"gelu_new": FeedForward.GELU_TANH, "gelu": FeedForward.GELU}

@@ -11,7 +11,7 @@ from thresher.errors import InputError
 from thresher.lm.choices import FeedForward, Normalization, PositionEncoding
 from thresher.lm.model import Architecture
 from thresher.lm.pretrained.family import Config, Tensors, require_setting
-from thresher.lm.transformer import Shape
+from thresher.lm.shape import Shape
 
 MODEL_TYPE, CLASS_NAME = "llama", "LlamaForCausalLM"
 UNGATED_TYPE, UNGATED_CLASS = "arcee", "ArceeForCausalLM"

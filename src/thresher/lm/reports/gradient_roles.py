@@ -39,19 +39,11 @@ class RoleGradients:
         return cls(*(torch.zeros(vocabulary, device=device) for _ in ROLES))
 
     @torch.no_grad()
-    def add(
-        self, model: LanguageModel, batch: Batch, embedding: Tensor, hidden: Tensor, losses: Tensor
-    ) -> None:
+    def add_gradients(self, model: LanguageModel, embedding: Tensor, target: Tensor) -> None:
         """Add one step, after `backward` and before gradients are clipped.
 
-        The arguments are those of `gradients_by_role`.
+        target: the gradient of role 2.1 (`target_gradient`) of all its batches
         """
-        target = target_gradient(batch, hidden, losses, vocabulary=len(embedding))
-        self.add_gradients(model, embedding, target)
-
-    @torch.no_grad()
-    def add_gradients(self, model: LanguageModel, embedding: Tensor, target: Tensor) -> None:
-        """Add one step, from the gradient of role 2.1 (`target_gradient`) of all its batches."""
         for role, gradient in zip(ROLES, _split(model, embedding, target), strict=True):
             getattr(self, role).add_(gradient.norm(dim=1))
 

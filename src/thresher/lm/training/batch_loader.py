@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from thresher.errors import InputError
 from thresher.lm.training.batches import IGNORED, Batch, Task, WeightedPart
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 
 class StepBatches(NamedTuple):
@@ -37,7 +37,7 @@ class StepWindows:
     ids: Tensor
     settings: LanguageModelSettings
     parts: Sequence[WeightedPart] = ()
-    processes: Processes = field(default_factory=Processes)
+    processes: Processes = SINGLE_PROCESS
 
     def __post_init__(self) -> None:
         windows, processes = self.settings.windows, self.processes.count

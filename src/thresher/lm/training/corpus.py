@@ -18,7 +18,7 @@ from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.training.splits import TextSplits, split_text
 from thresher.lm.training.state import TrainingData
 from thresher.progress import ProgressReporter, SilentProgress
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 TOKENIZER = "tokens.json"
 PARTS = ("train", "validation", "test")
@@ -44,7 +44,7 @@ def tokenize_corpus(
     vocabulary: int | None = None,
     work_dir: Path | None = None,
     resume: bool = False,
-    processes: Processes | None = None,
+    processes: Processes = SINGLE_PROCESS,
     progress: ProgressReporter | None = None,
 ) -> TokenizedCorpus:
     """Split a text, learn the tokenizer from the training part, and encode all parts.
@@ -56,7 +56,7 @@ def tokenize_corpus(
     progress = progress or SilentProgress()
     splits = split_text(text)
     in_file = isinstance(text, TextFile) and work_dir is not None
-    with (processes or Processes()).main_first() as is_main:
+    with processes.main_first() as is_main:
         if not (in_file or is_main):
             work_dir = None  # the main process has written the files
         resume = in_file and (resume or not is_main)

@@ -15,6 +15,7 @@ from thresher.hardware_support import check_dtype_supported
 from thresher.lm.choices import OutputLayerName, TokenizerKind
 from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.reports.evaluation import best_temperature, evaluate
+from thresher.lm.shape import Shape
 from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
@@ -24,9 +25,8 @@ from thresher.lm.training.log import LogRow, log_to_csv, tensorboard_log
 from thresher.lm.training.loop import train
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
-from thresher.lm.transformer import Shape
 from thresher.progress import ProgressReporter, SilentProgress
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 CHECKPOINT, LOG = "checkpoint.safetensors", "log.csv"
 
@@ -75,7 +75,7 @@ def fit_language_model(
     work_dir: Path | None = None,
     resume: bool = False,
     tensorboard: Path | None = None,
-    processes: Processes | None = None,
+    processes: Processes = SINGLE_PROCESS,
     progress: ProgressReporter | None = None,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
 ) -> TrainedLanguageModel:
@@ -95,7 +95,6 @@ def fit_language_model(
     progress: receives the progress of tokenizing and testing   on_progress: of training
     """
     settings = settings or LanguageModelSettings()
-    processes = processes or Processes()
     progress = progress or SilentProgress()
     check_dtype_supported(settings.precision, device)
     corpus = tokenize_corpus(

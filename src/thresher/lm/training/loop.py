@@ -20,7 +20,7 @@ from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingData, TrainingProgress, TrainingState, task_for
 from thresher.lm.training.step import TrainingStep
 from thresher.lm.training.token_matching import count_pairs, match_tokens
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 _MATCHING_TOKENS = 8_000_000  # about how many tokens of training windows are used to match tokens
 _PROGRESS_EVERY = 10  # steps; reading the loss more often would make a GPU wait
@@ -33,7 +33,7 @@ def train(
     *,
     on_progress: Callable[[TrainingProgress], None] = lambda progress: None,
     after_evaluation: Callable[[TrainingState], None] = lambda state: None,
-    processes: Processes | None = None,
+    processes: Processes = SINGLE_PROCESS,
 ) -> LanguageModel:
     """Run the remaining steps and return the model with the lowest validation loss.
 
@@ -43,7 +43,6 @@ def train(
     after_evaluation: called after each evaluation, for example to save the state
     processes: those that train together; by default this one alone
     """
-    processes = processes or Processes()
     task = task_for(state.model, settings)
     for text in data.texts():
         task.check_length(text)

@@ -20,7 +20,7 @@ from thresher.lm.training.matched_rows import MatchedRows
 from thresher.lm.training.optimizer import learning_rate
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import TrainingState
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes
 
 # Compiling takes about a minute, which is longer than it saves in training a smaller model.
 _MIN_COMPILED_PARAMETERS = 10_000_000
@@ -38,11 +38,11 @@ class TrainingStep:
         settings: LanguageModelSettings,
         *,
         matched: MatchedRows | None = None,
-        processes: Processes | None = None,
+        processes: Processes = SINGLE_PROCESS,
     ) -> None:
         self._state, self._task, self._settings = state, task, settings
         self._matched = matched
-        self._processes = processes or Processes()
+        self._processes = processes
         self._forward = _forward(state.model, settings)
         several = settings.accumulate > 1 or self._processes.count > 1
         if several and isinstance(state.model.output, GatedSoftmax):
