@@ -94,10 +94,13 @@ models: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.train
 
 english: $(BENCH)
-	@rm -rf benchmarks/models/teacher-0
+	@rm -rf $(addprefix benchmarks/models/,teacher-0 narrow small distilled gate_targets.npz)
 	@$(BIN)/python -m benchmarks.entities.train --only teacher --seeds 0
 	@$(BIN)/python -m benchmarks.entities.build_english --teacher
 	@$(BIN)/python -m benchmarks.entities.distill_layers narrow
+	@$(BIN)/python -m benchmarks.entities.distill_layers small
+	@$(BIN)/python -m benchmarks.entities.refit_gates
+	@$(BIN)/python -m benchmarks.entities.distill
 	@$(BIN)/python -m benchmarks.entities.build_english
 	@$(BIN)/python -m benchmarks.kinds.build
 

@@ -2,21 +2,35 @@
 
     python -m benchmarks.entities.distill      ten minutes on one core, one minute on a GPU
 
-The teacher scores the raw text that it was trained on; no labels are used. Afterwards
-`benchmarks.entities.build_english` copies the model into the package.
+It learns the targets of `benchmarks.entities.gate_targets` on the raw text; no labels are used.
+Afterwards `benchmarks.entities.build_english` copies the model into the package.
 """
 
+import numpy as np
 import torch
 
-from benchmarks.data import DISTILLED, TEACHER, raw_english
+from benchmarks.data import DISTILLED, TEACHER
+from benchmarks.entities.gate_targets import GateTargets, raw_sentences
 from thresher.entities.finder import EntityFinder
 from thresher.entities.training.distillation import DistillationSettings
+from thresher.entities.training.student import distill_model
+from thresher.gates.batching import sentence_starts
+from thresher.progress import SilentProgress
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    settings = DistillationSettings(epochs=6)
-    EntityFinder.load(TEACHER).distill_words(raw_english(), settings=settings).save(DISTILLED)
+    teacher = EntityFinder.load(TEACHER, device="cpu")
+    sentences, targets = raw_sentences(), GateTargets.of_raw_text()
+    model = distill_model(
+        teacher.model,
+        teacher.encoder,
+        sentences,
+        np.split(targets.gates, sentence_starts(sentences)[1:-1]),
+        settings=DistillationSettings(epochs=6),
+        progress=SilentProgress(),
+    )
+    model.write(DISTILLED)
 
 
 if __name__ == "__main__":
