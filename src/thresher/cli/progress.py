@@ -18,7 +18,11 @@ from rich.progress import (
 
 from thresher.cli.errors import print_error
 
+if TYPE_CHECKING:
+    from thresher.lm.training.state import TrainingProgress
+
 T = TypeVar("T")
+OnProgress = Callable[["TrainingProgress"], None]
 
 
 class ProgressBars:
@@ -83,12 +87,6 @@ def print_remark(message: str, *, quiet: bool) -> None:
     """Print a line about the result to standard error if it is a terminal."""
     if not quiet and sys.stderr.isatty():
         Console(stderr=True, highlight=False).print(message, style="dim", markup=False)
-
-
-if TYPE_CHECKING:
-    from thresher.lm.training.state import TrainingProgress
-
-OnProgress = Callable[["TrainingProgress"], None]
 
 
 @contextmanager

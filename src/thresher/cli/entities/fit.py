@@ -27,8 +27,12 @@ from thresher.progress import SilentProgress
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
-    from thresher import EntitySettings
+    from thresher import EntityFinder, EntitySettings
     from thresher.text.document import Document
+
+Sentences = Sequence[Sequence[str]]
+
+_SAMPLE = 500  # sentences on which the fraction of selected words is measured
 
 
 @with_option_groups
@@ -127,14 +131,6 @@ def _train(
                 return None
             finder.save(model.output)
             return summary_of(model.output, finder, sentences, bars.notes)
-
-
-if TYPE_CHECKING:
-    from thresher import EntityFinder
-
-Sentences = Sequence[Sequence[str]]
-
-_SAMPLE = 500  # sentences on which the fraction of selected words is measured
 
 
 def summary_of(

@@ -33,10 +33,10 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
     own = [_vectors(encoder, names) for names in groups]
     mean = (sample.contexts if len(sample) else np.concatenate(own)).mean(axis=0)
     background = _background_kinds(examples, own, mean, encoder)
-    kind_of_words = {
-        _folded_words(name_words(name)): kind for kind, each in enumerate(groups) for name in each
-    }
-    known = np.array([kind_of_words.get(_folded_words(n), -1) for n in sample.names], int)
+    kind_of_name = examples.listed()
+    known = np.array(
+        [kind_of_name.get(tuple(map(str.casefold, words)), -1) for words in sample.names], int
+    )
     counts = [len(each) for each in (*own, *background)]
     labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), known[known >= 0]])
     vectors = np.vstack([*own, *background, sample.contexts[known >= 0]]) - mean
@@ -48,10 +48,6 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
     )
     shift = np.where(np.arange(len(counts)) < len(groups), 0.0, _BACKGROUND_LOG_ODDS)
     return KindClassifier(examples.kinds, weight, (bias + shift).astype(np.float32), mean)
-
-
-def _folded_words(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in words)
 
 
 def _background_kinds(
