@@ -267,7 +267,7 @@ def test_an_unexpected_error_is_one_line(run, notes, model, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("of all things\non two lines")
 
-    monkeypatch.setattr("thresher.entities.finder.EntityFinder.find_all", fail)
+    monkeypatch.setattr("thresher.entities.finder.EntityFinder.score_texts", fail)
     result = run("find", notes, "--model", model)
     assert result.status == 1
     assert "unexpected ZeroDivisionError: of all things on two lines" in result.error_line

@@ -299,9 +299,9 @@ def test_garbage_is_collected_rarely_while_finding_and_normally_afterwards(run, 
     during = []
 
     class Watched(EntityFinder):
-        def find_all(self, texts, **options):
+        def score_texts(self, texts):
             during.append(gc.get_threshold()[0])
-            return super().find_all(texts, **options)
+            return super().score_texts(texts)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thresher.EntityFinder", Watched)
