@@ -8,9 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self, overload
 
-from thresher.entities.finding.columns import spans_to_frame, with_missing_as_empty
 from thresher.entities.finding.decoding import Candidate
-from thresher.entities.finding.found_spans import FoundSpans
+from thresher.entities.finding.found_spans import (
+    FoundSpans,
+    spans_to_frame,
+    with_missing_as_empty,
+)
 from thresher.entities.finding.kind_filter import checked_filter
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.user_rules import UserRules, read_rules

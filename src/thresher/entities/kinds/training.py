@@ -1,4 +1,4 @@
-"""Learn kinds from example names by softmax regression.
+"""Learn kinds by softmax regression: from example names, or from the kinds of a teacher.
 
 An entity of none of the given kinds must not be forced into one of them. So the classifier also
 learns *background kinds*: those built-in English kinds that differ from all given ones. An entity
@@ -18,7 +18,7 @@ from thresher.entities.kinds.name_vectors import name_vectors
 from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
-_PENALTY = 1e-4  # of the squared weights
+_PENALTY, _STUDENT_PENALTY = 1e-4, 1e-5  # of the squared weights
 _BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have
 _MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
 
@@ -74,3 +74,20 @@ def _background_kinds(
 
 def _vectors(encoder: Encoder, names: Sequence[str]) -> Vectors:
     return name_vectors(encoder, [name_words(name) for name in names])
+
+
+def distill_kinds(
+    teacher: KindClassifier, teacher_vectors: Vectors, student_vectors: Vectors
+) -> KindClassifier:
+    """Return a classifier that predicts the teacher's probabilities from the student's vectors.
+
+    teacher_vectors, student_vectors: (spans, width) each, of the same spans
+    """
+    mean = student_vectors.mean(axis=0)
+    weight, bias = fit_softmax_regression(
+        student_vectors - mean,
+        np.exp(teacher.log_probabilities(teacher_vectors)),
+        np.ones(len(student_vectors), dtype=np.float32),
+        penalty=_STUDENT_PENALTY,
+    )
+    return KindClassifier(teacher.kinds, weight, bias, mean)
