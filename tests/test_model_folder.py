@@ -5,21 +5,23 @@ import json
 import pytest
 
 from thresher.errors import InputError
-from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.model_folder import FolderLayout, config_errors_as_input_errors
 
-KIND = ModelKind("owl", format=2, files=("feathers.bin", "words.txt"), made_by="thresher hatch")
+LAYOUT = FolderLayout(
+    "owl", version=2, files=("feathers.bin", "words.txt"), made_by="thresher hatch"
+)
 FILES = {"feathers.bin": b"\x00\xff", "words.txt": "höö\n".encode()}
 CONFIG = {"wings": 2, "name": "Ö"}
 
 
 @pytest.fixture
 def folder(tmp_path):
-    KIND.write(tmp_path / "owl", CONFIG, FILES, card="# An owl\n")
+    LAYOUT.write(tmp_path / "owl", CONFIG, FILES, card="# An owl\n")
     return tmp_path / "owl"
 
 
 def test_reading_returns_what_was_written(folder):
-    config, files = KIND.read(folder)
+    config, files = LAYOUT.read(folder)
     assert files == FILES
     assert CONFIG.items() <= config.items()
     assert (folder / "README.md").read_text(encoding="utf-8") == "# An owl\n"
@@ -41,13 +43,13 @@ def test_reading_returns_what_was_written(folder):
 def test_errors_have_one_line(folder, harm, error_line):
     harm(folder)
     with pytest.raises(InputError, match=error_line) as raised:
-        KIND.read(folder)
+        LAYOUT.read(folder)
     assert "\n" not in str(raised.value)
 
 
 def test_a_missing_folder_is_reported_with_a_similar_name(folder):
     with pytest.raises(InputError, match=r"no model folder .*; did you mean owl\?"):
-        KIND.read(folder.with_name("owle"))
+        LAYOUT.read(folder.with_name("owle"))
 
 
 def test_errors_while_building_a_model_have_one_line(folder):

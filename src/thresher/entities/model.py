@@ -22,7 +22,7 @@ from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
-from thresher.entities.model_config import KIND, LAYERS, LINKS, RANGES, WEIGHTS, WORDS
+from thresher.entities.model_config import LAYERS, LAYOUT, LINKS, RANGES, WEIGHTS, WORDS
 from thresher.entities.readable_scripts import readable_scripts
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
@@ -184,12 +184,12 @@ class FinderModel:
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
         config, files = model_files.to_config(self), model_files.to_files(self)
-        KIND.write(folder, config, files, card=card(self))
+        LAYOUT.write(folder, config, files, card=card(self))
 
     @classmethod
     def read(cls, folder: Path) -> "FinderModel":
         """Load a model from a folder; raise InputError if files are missing, changed or invalid."""
-        config, files = KIND.read(folder)
+        config, files = LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             model_config.check_config(config)
             return cls(

@@ -10,15 +10,15 @@ from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SharedGates, SignalExtractor
 from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.kinds import kind_model
-from thresher.model_folder import ModelKind
+from thresher.model_folder import FolderLayout
 from thresher.untrusted_files import split_lines
 from thresher.validation import require, require_number
 
 WEIGHTS, WORDS, RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 LAYERS, LINKS = "layers.safetensors", "links.safetensors"
-KIND = ModelKind(
+LAYOUT = FolderLayout(
     "entity finder",
-    format=1,
+    version=1,
     files=(WEIGHTS, WORDS),
     made_by="thresher fit",
     optional=(*static_arrays.FILES, RANGES, LAYERS, LINKS, *kind_model.FILES),

@@ -62,7 +62,7 @@ class StaticFinder(TextFinder):
         """
         if not (folder / static_arrays.WEIGHTS).exists():
             return None
-        config, files = model_config.KIND.read(folder)
+        config, files = model_config.LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             if _needs_torch(config, files):
                 return None
