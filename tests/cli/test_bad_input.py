@@ -296,7 +296,7 @@ def test_a_full_disk_is_reported_before_anything_is_read(
 
     monkeypatch.setattr("os.fsync", no_room)
     monkeypatch.setattr("thresher.text.sources._open", fail)
-    monkeypatch.setattr("thresher.cli.lm.report.load_model", fail)
+    monkeypatch.setattr("thresher.cli.lm.report.load_language_model", fail)
     command = [notes if word == "SOURCE" else word for word in command]
     result = run(*command, "-o", tmp_path / "out")
     assert result.status == 1

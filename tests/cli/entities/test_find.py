@@ -11,7 +11,7 @@ import pytest
 from thresher import EntityFinder
 from thresher.bulk.workers import LocalFinder
 from thresher.cli.entities.find import OutputFormat
-from thresher.cli.entities.writers import Find
+from thresher.cli.entities.writers import EntityWriter
 from thresher.text import read_annotated, read_conll
 from thresher.text.corpus import Document
 
@@ -278,7 +278,7 @@ def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
         else Document("Magda left. " * 20, "s", number)
         for number in count(1)
     )
-    pieces = Find(LocalFinder(finder), documents, 0.5).write(form)
+    pieces = EntityWriter(LocalFinder(finder), documents, 0.5).pieces(form)
     assert "Magda" in next(pieces) + next(pieces)
 
 

@@ -137,7 +137,7 @@ def find(
     check_output_file(path, texts.files())
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
     check_not_parquet_on_standard_output(output_format, path)
-    from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
+    from thresher.cli.entities.writers import EntityWriter  # noqa: PLC0415 (numpy)
 
     problems = Problems()
     documents = documents_of(texts, problems)
@@ -150,11 +150,12 @@ def find(
         progress_bars(quiet=run.quiet or on_terminal) as progress,
     ):
         documents = _checked(documents, choice.readable_scripts(), problems)
-        found = Find(finders, progress.track(documents, "finding"), finder.threshold, only)
-        for piece in found.write(output_format):
+        tracked = progress.track(documents, "finding")
+        writer = EntityWriter(finders, tracked, finder.threshold, only)
+        for piece in writer.pieces(output_format):
             write(piece)
     if path is not None:
-        print_remark(f"{found.entities:,} entities in {path}", quiet=run.quiet)
+        print_remark(f"{writer.entities:,} entities in {path}", quiet=run.quiet)
     problems.exit_if_any()
 
 

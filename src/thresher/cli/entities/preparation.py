@@ -9,7 +9,7 @@ from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import flag
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark
@@ -75,7 +75,7 @@ def adapted(
         enough = sum(len(words) for text in own for words in text) >= MIN_WORDS
         if not enough or not (adapt or model.adapts_by_default()):
             continue
-        finder = load_model(replace(model, kinds=KindsWord.NONE), quiet=quiet)
+        finder = load_entity_finder(replace(model, kinds=KindsWord.NONE), quiet=quiet)
         adaptation = finder.estimate_adaptation(own)
         if adaptation is not None:
             print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
@@ -96,7 +96,7 @@ def _texts_by_model(
 def _with_discovered_kinds(
     choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
 ) -> FinderChoice:
-    finder = load_model(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
+    finder = load_entity_finder(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
     examples = discover(finder, documents).examples()
     print_remark(f"discovered kinds: {', '.join(examples.kinds)}", quiet=quiet)
     return replace(choice, kinds=examples)

@@ -27,8 +27,8 @@ SentenceEntities = tuple["ScoredSentence", list[Candidate]]
 
 
 @dataclass
-class Find:
-    """One run of a finder over documents.
+class EntityWriter:
+    """Finds the entities of documents and writes them in an output format.
 
     threshold: minimum score of an entity; None for the threshold of the model
     only: kinds of entities to write; None for all
@@ -124,8 +124,8 @@ class Find:
         for document, spans in self.spans():
             yield from span_rows(document, spans)
 
-    def write(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
-        """Yield the pieces of the output in a format."""
+    def pieces(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
+        """Yield the output in a format, piece by piece."""
         writers: dict[str, Callable[[], Iterator[str] | Iterator[bytes]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,

@@ -12,7 +12,7 @@ from thresher.cli.options import RunOptions
 from thresher.cli.output import OutputFile, check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
-from thresher.cli.rationales.writers import Explain
+from thresher.cli.rationales.writers import RationaleWriter
 from thresher.rationales.choices import RationaleMethod
 
 
@@ -76,9 +76,10 @@ def find(
     on_terminal = output is None and sys.stdout.isatty()
     with open_output(output) as write, progress_bars(quiet=run.quiet or on_terminal) as progress:
         finder = load_rationales(model, device=run.device, quiet=run.quiet)
-        explain = Explain(finder, progress.track(documents, "finding"), threshold, method)
-        for piece in explain.write(output_format):
+        tracked = progress.track(documents, "finding")
+        writer = RationaleWriter(finder, tracked, threshold, method)
+        for piece in writer.pieces(output_format):
             write(piece)
     if output is not None:
-        print_remark(f"{explain.texts:,} texts in {output}", quiet=run.quiet)
+        print_remark(f"{writer.texts:,} texts in {output}", quiet=run.quiet)
     problems.exit_if_any()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Explain:
-    """One run of a rationale finder over texts.
+class RationaleWriter:
+    """Finds the labels and rationales of texts and writes them in an output format.
 
     counts: number of texts with each label so far
     """
@@ -38,9 +38,7 @@ class Explain:
 
     def explained(self) -> Iterator[tuple[LabelledText, "Explanation"]]:
         """Yield each text with its label and rationale."""
-        pending: deque[LabelledText] = (
-            deque()
-        )  # texts that the finder has read but not answered yet
+        pending: deque[LabelledText] = deque()  # read by the finder, but not explained yet
 
         def texts() -> Iterator[str]:
             for document in self.documents:
@@ -100,8 +98,8 @@ class Explain:
             console.print(Text(safe(self._footer()), "dim"))
         yield captured.get()
 
-    def write(self, output_format: str) -> Iterator[str]:
-        """Yield the pieces of the output in a format."""
+    def pieces(self, output_format: str) -> Iterator[str]:
+        """Yield the output in a format, piece by piece."""
         writers: dict[str, Callable[[], Iterator[str]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,
