@@ -17,11 +17,8 @@ from thresher.untrusted_files import (
     read_json,
 )
 
-_CONFIG, _TOKENIZER_CONFIG, _INDEX = (
-    "config.json",
-    "tokenizer_config.json",
-    "model.safetensors.index.json",
-)
+_CONFIG, _TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+_INDEX = "model.safetensors.index.json"
 _MAX_LABELS = 1 << 16  # `transformers` makes names for all of them
 
 

@@ -15,12 +15,7 @@ from thresher.cli.entities.find_options import (
     Selector,
     Workers,
 )
-from thresher.cli.entities.preparation import (
-    Adapt,
-    adapted,
-    documents_of,
-    prepare,
-)
+from thresher.cli.entities.preparation import Adapt, adapted, documents_of, prepare
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
