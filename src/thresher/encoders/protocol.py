@@ -119,7 +119,7 @@ class Encoder(Protocol):
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Words that are a single token, and so common in the text of the tokenizer."""
+        """Words that are a single token, as frequent words of the tokenizer's text are."""
         ...
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:

@@ -57,7 +57,7 @@ class ModelFinder(TextFinder):
 
     @property
     def precision(self) -> str:
-        """What the encoder computes in: "int8", "float16" or "float32"."""
+        """The dtype of the encoder's matrix products: "int8", "float16" or "float32"."""
         return self.encoder.precision if isinstance(self.encoder, LowPrecision) else "float32"
 
     @property

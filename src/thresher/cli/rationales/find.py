@@ -56,14 +56,14 @@ def find(
     threshold: Threshold = None,
     method: Method = RationaleMethod.GATES,
 ) -> None:
-    """Label texts and mark the words that decide.
+    """Label texts, and mark the words that the label depends on.
 
     thresher rationale find reviews.jsonl --model model
     thresher rationale find reviews.csv --model model -o page.html
     echo "Cold soup." | thresher rationale find - --from lines --model model
 
-    Spans of the kind for speak for the label, those of the kind against speak
-    against it.
+    The words of spans of the kind "for" make the label more probable, those of
+    the kind "against" less probable.
 
     Labels of the texts are ignored. Records that cannot be read are reported and
     skipped; the exit status is then 1.
