@@ -60,9 +60,14 @@ class ProgressBars:
 @contextmanager
 def progress_bars(*, quiet: bool) -> Iterator[ProgressBars]:
     """Show progress bars while the block runs."""
-    time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-    with rich_progress("{task.description:<10}", time_left, quiet=quiet) as bars:
+    with _stage_progress(quiet=quiet) as bars:
         yield ProgressBars(bars)
+
+
+def _stage_progress(*, quiet: bool) -> Progress:
+    """Return Rich's progress display with the name of the stage and the time left."""
+    time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    return rich_progress("{task.description:<10}", time_left, quiet=quiet)
 
 
 def rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
@@ -132,8 +137,7 @@ class StageBars:
     def stage(self, name: str, total: int) -> Callable[[int], None]:
         """Show a bar until the returned function has been called with `total` steps."""
         self.close()
-        time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-        bars = rich_progress("{task.description:<10}", time_left, quiet=self._quiet)
+        bars = _stage_progress(quiet=self._quiet)
         bar = bars.add_task(name, total=total)
         bars.start()
         self._bars = bars

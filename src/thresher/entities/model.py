@@ -167,7 +167,7 @@ class FinderModel:
             signal_weights=adaptation.signal_weights,
             threshold=adaptation.threshold,
         )
-        ordinary = self.ordinary and self.ordinary | adaptation.ordinary
+        ordinary = self.ordinary | adaptation.ordinary if self.ordinary else self.ordinary
         dates = None if self.dates is None else self.dates | adaptation.dates
         return replace(
             self,
@@ -179,7 +179,7 @@ class FinderModel:
 
     def without_kinds(self) -> "FinderModel":
         """Return this model without its kinds; it keeps the sample of entities, if it has one."""
-        return replace(self, kinds=self.kinds and KindModel(self.kinds.sample))
+        return replace(self, kinds=None if self.kinds is None else KindModel(self.kinds.sample))
 
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""

@@ -180,9 +180,6 @@ def summary_line(summary: dict[str, Any]) -> str:
 def _selected_fraction(finder: "EntityFinder", sentences: Sentences) -> float:
     """Return the fraction of words above the threshold in a sample spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
-    scores = [
-        float(score)
-        for row in (each.scores for each in finder.score_sentences(sample))
-        for score in row
-    ]
-    return sum(score >= finder.threshold for score in scores) / len(scores)
+    scored = finder.score_sentences(sample)
+    selected = sum(int((each.scores.astype(float) >= finder.threshold).sum()) for each in scored)
+    return selected / sum(len(each.scores) for each in scored)
