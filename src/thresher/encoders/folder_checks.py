@@ -26,7 +26,7 @@ def check_encoder_folder(folder: Path) -> dict[str, Any]:
     """Return the content of config.json after checking all files that a library may read."""
     config = read_json(folder / _CONFIG)
     if not isinstance(config, dict):
-        raise InputError(f"{folder / _CONFIG} is not an object")
+        raise InputError(f"{folder / _CONFIG} does not contain a JSON object")
     configs = [config]
     for name in (_TOKENIZER_CONFIG, _INDEX):
         if (folder / name).exists():

@@ -41,7 +41,8 @@ def check_config(config: Mapping[str, Any]) -> None:
         words = own.get(name) or []
         valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
         require(valid, name, type(words).__name__, "a list of words")
-    require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
+    record = config["learned_from"]
+    require(isinstance(record, dict), "learned_from", type(record).__name__, "an object")
 
 
 def ordinary_words(config: Mapping[str, Any], content: bytes) -> frozenset[str] | None:

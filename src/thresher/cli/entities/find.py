@@ -51,9 +51,15 @@ class OutputFormat(StrEnum):
 
 
 _FORMAT_OF_SUFFIX = {
-    **{".html": "html", ".htm": "html"},
-    **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
-    **{".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"},
+    ".html": "html",
+    ".htm": "html",
+    ".conll": "conll",
+    ".iob2": "iob2",
+    ".iob": "iob2",
+    ".bio": "iob2",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
 }
 
 To = Annotated[
@@ -118,7 +124,7 @@ def find(
     choice = finder.choice(run.device, selector)
     if engine is not None:
         choice, _ = adapted(choice, texts.read(Problems()), adapt=adapt, quiet=run.quiet)
-        return find_in_bulk(
+        find_in_bulk(
             texts,
             output,
             finder=choice,
@@ -128,6 +134,7 @@ def find(
             workers=workers,
             quiet=run.quiet,
         )
+        return
     path = None if output is None else Path(output)
     check_output_file(path, texts.files())
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)

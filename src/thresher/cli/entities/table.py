@@ -137,9 +137,7 @@ def entities(
 def _plot_format(plot: Path | None) -> str:
     plot_format = "svg" if plot is None else plot.suffix.lower().removeprefix(".")
     if plot_format not in _PLOT_FORMATS:
-        raise InputError(
-            f"`plot` draws {', '.join(_PLOT_FORMATS)}, which the file name must end in"
-        )
+        raise InputError("the file name of `plot` must end in .svg, .png or .pdf")
     return plot_format
 
 

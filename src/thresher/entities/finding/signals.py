@@ -24,9 +24,12 @@ from thresher.text.indexed_sentences import IndexedSentences, WordCache
 _OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER = (1 << bit for bit in range(8, 13))
 _POSSIBLE, _DATE, _RARE, _CASELESS = (1 << bit for bit in range(13, 17))
 _MARKS = {
-    **{"<": _OPENING, "</": _OPENING},
-    **{"/": _SLASH, "\\": _SLASH},
-    **{"=": _EQUALS, "==": _EQUALS},
+    "<": _OPENING,
+    "</": _OPENING,
+    "/": _SLASH,
+    "\\": _SLASH,
+    "=": _EQUALS,
+    "==": _EQUALS,
 }
 
 Flags = NDArray[np.bool_]

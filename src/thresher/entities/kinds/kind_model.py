@@ -102,7 +102,7 @@ class KindModel:
         for kind in kinds:
             check_kind_name(kind)
         if len(set(kinds)) < len(kinds):
-            raise ValueError(f"{NAMES} has a kind twice")
+            raise ValueError(f"{NAMES} lists a kind twice")
         arrays = load_arrays(files[WEIGHTS], WEIGHTS, allow_empty=True)
         sampled = [name.split(" ") for name in names]
         sample = EntitySample.from_arrays(sampled, without_prefix(_SAMPLE, arrays))
