@@ -8,7 +8,7 @@ import numpy as np
 
 from thresher.encoders import Encoder
 from thresher.encoders.int8_linear import int8_supported
-from thresher.encoders.protocol import LowPrecision
+from thresher.encoders.protocol import LowPrecisionEncoder
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signal_weights import Scores
@@ -58,7 +58,9 @@ class ModelFinder(TextFinder):
     @property
     def precision(self) -> str:
         """The dtype of the encoder's matrix products: "int8", "float16" or "float32"."""
-        return self.encoder.precision if isinstance(self.encoder, LowPrecision) else "float32"
+        return (
+            self.encoder.precision if isinstance(self.encoder, LowPrecisionEncoder) else "float32"
+        )
 
     @property
     def lacks_int8(self) -> bool:

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.device_transfer import to_cpu
-from thresher.encoders.protocol import Encoder, LowPrecision
+from thresher.encoders.protocol import Encoder, LowPrecisionEncoder
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.int8_gates import RANGE, Int8Gates
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.span_vectors import Vectors
@@ -22,7 +23,6 @@ from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 
-SplitText = Sequence[Sequence[str]]
 _Gates = tuple[Tensor, Tensor | None]  # P(open) of units, and the log-odds of the link gate
 
 
@@ -132,7 +132,7 @@ def _int8_gates(encoder: Encoder, model: FinderModel) -> Int8Gates | None:
 
     Only for gates of words: attention features have no known range.
     """
-    in_int8 = isinstance(encoder, LowPrecision) and encoder.precision == "int8"
+    in_int8 = isinstance(encoder, LowPrecisionEncoder) and encoder.precision == "int8"
     if not in_int8 or RANGE not in model.ranges or model.features != Features():
         return None
     return Int8Gates(model.selector, model.link_gate, model.ranges[RANGE])

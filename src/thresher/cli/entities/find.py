@@ -151,7 +151,7 @@ def find(
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet or on_terminal) as progress,
     ):
-        documents = _checked(documents, choice.readable_scripts(), problems)
+        documents = _report_unreadable(documents, choice.readable_scripts(), problems)
         tracked = progress.track(documents, "finding")
         writer = EntityWriter(finders, tracked, finder.threshold, only)
         for piece in writer.pieces(output_format):
@@ -161,7 +161,7 @@ def find(
     problems.exit_if_any()
 
 
-def _checked(
+def _report_unreadable(
     documents: Iterable[Document], scripts: Set[str] | None, problems: Problems
 ) -> Iterator[Document]:
     """Yield all documents; report those that the model cannot read, or not split into words.

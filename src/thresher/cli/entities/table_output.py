@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from thresher.cli.entities.highlight import safe
+from thresher.cli.entities.highlight import printable
 from thresher.cli.output import open_output, render
 from thresher.text.formats.tables import to_csv, to_parquet
 from thresher.text.records import JsonObject, to_json_line
@@ -85,7 +85,7 @@ def terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
     for name in columns:
         table.add_column(name, no_wrap=True, overflow="ellipsis", **_column_layout(name))
     for row in rows:
-        table.add_row(*(Text(safe(cell(row))) for cell in columns.values()))
+        table.add_row(*(Text(printable(cell(row))) for cell in columns.values()))
     return table
 
 

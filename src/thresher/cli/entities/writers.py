@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from thresher.bulk.chunks import DocumentSpans, FindSpans, ScoreWords, split_into_chunks
 from thresher.bulk.workers import FinderPool
-from thresher.cli.entities.highlight import highlighted
+from thresher.cli.entities.highlight import highlighted_documents
 from thresher.entities.finding.decoding import Candidate, word_spans
 from thresher.text.document import Document
 from thresher.text.formats.conll import to_comments, to_conll, to_iob2
@@ -78,7 +78,7 @@ class EntityWriter:
 
     def terminal(self) -> Iterator[str]:
         """Yield coloured text."""
-        return highlighted(self.spans())
+        return highlighted_documents(self.spans())
 
     def conll(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word, its tag, its score.

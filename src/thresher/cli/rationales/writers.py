@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from thresher.cli.entities.highlight import heading, highlight, safe, terminal
+from thresher.cli.entities.highlight import (
+    heading,
+    highlight,
+    printable,
+    terminal_console,
+)
 from thresher.rationales.choices import RationaleMethod
 from thresher.rationales.labelled_texts import LabelledText
 from thresher.text.document import with_fields
@@ -81,7 +86,7 @@ class RationaleWriter:
 
     def terminal(self) -> Iterator[str]:
         """Yield coloured texts with their labels, and a heading where a new source begins."""
-        console = terminal()
+        console = terminal_console()
         coloured = console.color_system is not None
         source = None
         for document, found in self.explained():
@@ -89,13 +94,16 @@ class RationaleWriter:
                 if document.source != source:
                     source = document.source
                     console.print(heading(source))
-                label, probability = safe(found.label), f"  {found.probability:.2f}"
+                label, probability = (
+                    printable(found.label),
+                    f"  {found.probability:.2f}",
+                )
                 console.print(Text.assemble((label, "bold"), (probability, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()
             yield captured.get()
         with console.capture() as captured:
-            console.print(Text(safe(self._footer()), "dim"))
+            console.print(Text(printable(self._footer()), "dim"))
         yield captured.get()
 
     def pieces(self, output_format: str) -> Iterator[str]:

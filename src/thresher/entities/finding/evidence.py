@@ -41,7 +41,7 @@ from thresher.entities.finding.name_patterns import (
     titles_outside,
 )
 from thresher.entities.finding.signals import Flags, WordSignals, following, previous
-from thresher.entities.finding.span_model import ChainInputs
+from thresher.entities.finding.span_model import ChainInputs, Evidence
 from thresher.entities.finding.word_traits import Trait, Traits, have, word_traits
 from thresher.entities.priors.casing import Casing
 from thresher.text.indexed_sentences import IndexedSentences
@@ -57,8 +57,6 @@ NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
 NUMBER_LOG_ODDS, ORDINAL_LOG_ODDS, QUOTED_LOG_ODDS = 0.0, -2.0, -1.0
 AMPERSAND_LOG_ODDS = -1.0
 _NO_LINK, _MAX_LINK = -9.0, 6.0
-
-Evidence = NDArray[np.float64]
 
 
 def chain_inputs(
