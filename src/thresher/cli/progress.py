@@ -67,10 +67,10 @@ def progress_bars(*, quiet: bool) -> Iterator[ProgressBars]:
 def _stage_progress(*, quiet: bool) -> Progress:
     """Return Rich's progress display with the name of the stage and the time left."""
     time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-    return rich_progress("{task.description:<10}", time_left, quiet=quiet)
+    return _rich_progress("{task.description:<10}", time_left, quiet=quiet)
 
 
-def rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
+def _rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
     """Return Rich's progress display, which disappears when the work is done.
 
     label: the text before a bar   last_column: the column after it
@@ -100,7 +100,7 @@ def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
 
     It appears with the first step and ends with the last: other bars are shown before and after.
     """
-    bars = rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
+    bars = _rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
     bar = bars.add_task("", total=None)
 
     def show(training: "TrainingProgress") -> None:

@@ -60,7 +60,7 @@ def fit_rationales(
     classifier: a trained one, to be explained or trained further; by default one is trained
     prior: (words,), π of each word, NaN where it gives no probability
     """
-    require_enough_texts(labels, label_names)
+    _require_enough_texts(labels, label_names)
     training, held_out = hold_out_texts(len(texts), fraction=settings.held_out, seed=settings.seed)
     gated_encoder = GatedEncoder(encoder, settings.gates_at)
     targets = labels
@@ -103,7 +103,7 @@ def fit_rationales(
     )
 
 
-def require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
+def _require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
     """Raise InputError for too few texts, and if all texts have the same label."""
     if len(labels) < MIN_TEXTS:
         raise InputError(

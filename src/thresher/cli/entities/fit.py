@@ -77,7 +77,7 @@ def fit(
         quiet=run.quiet,
     )
     if summary is not None:
-        print_summary(summary, summary_line, run)
+        print_summary(summary, _summary_line, run)
         problems.exit_if_any()
 
 
@@ -130,10 +130,10 @@ def _train(
             if not processes.is_main:
                 return None
             finder.save(model.output)
-            return summary_of(model.output, finder, sentences, bars.notes)
+            return _summary(model.output, finder, sentences, bars.notes)
 
 
-def summary_of(
+def _summary(
     folder: Path, finder: "EntityFinder", sentences: Sentences, warnings: list[str]
 ) -> dict[str, Any]:
     """Return the facts about a trained model, for JSON."""
@@ -157,7 +157,7 @@ def summary_of(
     }
 
 
-def summary_line(summary: dict[str, Any]) -> str:
+def _summary_line(summary: dict[str, Any]) -> str:
     """Return the summary as one line of text."""
     weights = ", ".join(
         f"{signal} {value:+.2f}"

@@ -53,7 +53,7 @@ def highlighted_documents(found: Iterable[DocumentSpans]) -> Iterator[str]:
                 source = document.source
                 console.print(heading(source))
             if document.fields:
-                console.print(field_line(document.fields), no_wrap=True, overflow="ellipsis")
+                console.print(_field_line(document.fields), no_wrap=True, overflow="ellipsis")
             console.print(highlight(document.text, spans, coloured=coloured, colours=colours))
         yield captured.get()
     with console.capture() as captured:
@@ -100,7 +100,7 @@ def heading(source: str) -> Rule:
     return Rule(Text(printable(display_name(source)), "bold"), align="left", style="dim")
 
 
-def field_line(fields: JsonObject) -> Text:
+def _field_line(fields: JsonObject) -> Text:
     """Return the fields of a record as one line: "id 5   lang en"."""
     values = (f"{name} {field_text(value)}" for name, value in fields.items())
     return Text(" ".join(printable("   ".join(values)).splitlines()), "dim")

@@ -41,7 +41,7 @@ def write_table(
     with open_output(output) as write:
         if output_format == TableFormat.TERMINAL:
             shown = rows if top is not None or output is not None else rows[:_SHOWN]
-            write(f"{render(terminal_table(shown, width=Console().width))}\n")
+            write(f"{render(_terminal_table(shown, width=Console().width))}\n")
             if len(shown) < len(table):
                 write(f"{len(shown):,} of {len(table):,} entities\n")
             return
@@ -65,7 +65,7 @@ def _with_joined_spellings(row: JsonObject) -> JsonObject:
     return row | {"spellings": SPELLINGS_SEPARATOR.join(row["spellings"])}
 
 
-def terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
+def _terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
     """Return the table for a terminal; first mentions and examples are shown if they fit.
 
     width: the width of the terminal, in characters
