@@ -1,6 +1,5 @@
 """Typed exact span F1 of the finder with kinds, and of spaCy."""
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -93,8 +92,3 @@ def spacy_figures(model: str, data: TypedSet) -> dict[str, Any] | None:
         gold = each.typed_spans()
         figures[case] = {"typed": typed_f1(gold, found), "untyped": untyped_f1(gold, found)}
     return figures
-
-
-def mean_and_spread(values: Sequence[float]) -> list[float]:
-    """Return the mean, the smallest and the largest value."""
-    return [sum(values) / len(values), min(values), max(values)]

@@ -84,15 +84,18 @@ async def load_test(address: str, duration: float) -> dict[str, object]:
         group.create_task(watch_memory(client))
         for number in range(CLIENTS):
             group.create_task(send_requests(number))
+    about = {"clients": CLIENTS, "words": WORDS, "seconds": duration, "statuses": dict(statuses)}
+    return about | _load_figures(latencies, memory, duration)
+
+
+def _load_figures(
+    latencies: list[float], memory: list[float], duration: float
+) -> dict[str, object]:
     third = max(1, len(memory) // 3)
     percentiles = quantiles(latencies, n=100)
     return {
-        "clients": CLIENTS,
-        "words": WORDS,
-        "seconds": duration,
         "requests": len(latencies),
         "per_second": round(len(latencies) / duration, 1),
-        "statuses": dict(statuses),
         "median": round(percentiles[49], 4),
         "p95": round(percentiles[94], 4),
         "p99": round(percentiles[98], 4),

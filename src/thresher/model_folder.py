@@ -23,19 +23,19 @@ CONFIG, CARD = "config.json", "README.md"
 
 
 @dataclass(frozen=True)
-class ModelKind:
-    """A kind of model, and the files in its folder.
+class FolderLayout:
+    """The files in the folder of one type of model.
 
-    name: for example "language model"; stored in config.json
-    format: version of the folder's layout; folders of another version are refused
+    model_type: for example "language model"; stored in config.json as "kind"
+    version: of this layout, stored as "format"; folders of another version are refused
     files: names of the files besides config.json and the model card
     made_by: the command that makes such a model, for error messages
-    optional: names of files that only some models of this kind have
+    optional: names of files that only some models of this type have
     max_weights: the maximum size of a safetensors file in bytes; it must also fit into the memory
     """
 
-    name: str
-    format: int
+    model_type: str
+    version: int
     files: tuple[str, ...]
     made_by: str
     optional: tuple[str, ...] = ()
@@ -46,8 +46,8 @@ class ModelKind:
     ) -> None:
         """Write a model folder atomically; `card` is the text of the model card."""
         full_config = {
-            "kind": self.name,
-            "format": self.format,
+            "kind": self.model_type,
+            "format": self.version,
             **config,
             "sha256": {name: _sha256(content) for name, content in files.items()},
         }
@@ -86,25 +86,26 @@ class ModelKind:
         if not path.exists():
             raise InputError(f"{folder} is not a model: it has no {CONFIG}")
         config = read_json(path)
-        if not isinstance(config, dict) or config.get("kind", self.name) != self.name:
-            article = "an" if self.name[0] in "aeiou" else "a"
-            raise InputError(f"{folder} is not {article} {self.name}; {self.made_by} makes one")
-        if config.get("format") != self.format:
-            version = config.get("format")
+        expected = self.model_type
+        if not isinstance(config, dict) or config.get("kind", expected) != expected:
+            article = "an" if expected[0] in "aeiou" else "a"
+            raise InputError(f"{folder} is not {article} {expected}; {self.made_by} makes one")
+        version = config.get("format")
+        if version != self.version:
             raise InputError(
-                f"{path} has format {version!r}; this version reads format {self.format}"
+                f"{path} has format {version!r}; this version reads format {self.version}"
             )
         return config
 
 
-def read_model_kind(folder: Path) -> str | None:
-    """Return the name of the `ModelKind` in a folder's config.json, or None if there is none."""
+def read_model_type(folder: Path) -> str | None:
+    """Return the type of the model in a folder, from its config.json; None if there is no model."""
     try:
         config = read_json(folder / CONFIG)
     except InputError:
         return None
-    kind = config.get("kind") if isinstance(config, dict) else None
-    return kind if isinstance(kind, str) else None
+    model_type = config.get("kind") if isinstance(config, dict) else None
+    return model_type if isinstance(model_type, str) else None
 
 
 # Raised when a tensor or value in the config has an unexpected name, type or size.

@@ -267,7 +267,7 @@ def test_an_unexpected_error_is_one_line(run, notes, model, monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("of all things\non two lines")
 
-    monkeypatch.setattr("thresher.entities.finder.EntityFinder.find_all", fail)
+    monkeypatch.setattr("thresher.entities.finder.EntityFinder.score_texts", fail)
     result = run("find", notes, "--model", model)
     assert result.status == 1
     assert "unexpected ZeroDivisionError: of all things on two lines" in result.error_line
@@ -296,7 +296,7 @@ def test_a_full_disk_is_reported_before_anything_is_read(
 
     monkeypatch.setattr("os.fsync", no_room)
     monkeypatch.setattr("thresher.text.sources._open", fail)
-    monkeypatch.setattr("thresher.cli.lm.report.load_model", fail)
+    monkeypatch.setattr("thresher.cli.lm.report.load_language_model", fail)
     command = [notes if word == "SOURCE" else word for word in command]
     result = run(*command, "-o", tmp_path / "out")
     assert result.status == 1

@@ -12,7 +12,7 @@ from thresher import EntityFinder, InputError
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, find_model_folder
 from thresher.entities.choices import KindsWord
-from thresher.entities.model_config import KIND, WEIGHTS
+from thresher.entities.model_config import LAYOUT, WEIGHTS
 from thresher.entities.static_finder import StaticFinder
 
 TEXTS = [
@@ -64,7 +64,7 @@ def test_what_needs_torch_is_loaded_with_torch(tmp_path):
 
 @pytest.mark.parametrize("damage", ["missing", "shape", "nan"])
 def test_a_damaged_selector_is_refused(tmp_path, damage):
-    config, files = KIND.read(find_model_folder(FAST_ENGLISH))
+    config, files = LAYOUT.read(find_model_folder(FAST_ENGLISH))
     weights = {name: value.copy() for name, value in load(files[WEIGHTS]).items()}
     if damage == "missing":
         del weights["outer.bias"]
@@ -73,6 +73,6 @@ def test_a_damaged_selector_is_refused(tmp_path, damage):
     else:
         weights["inner.weight"][0, 0] = float("nan")
     config = {name: value for name, value in config.items() if name != "sha256"}
-    KIND.write(tmp_path / "model", config, files | {WEIGHTS: save(weights)}, card="")
+    LAYOUT.write(tmp_path / "model", config, files | {WEIGHTS: save(weights)}, card="")
     with pytest.raises(InputError, match=r"outer\.bias|inner\.weight"):
         StaticFinder.load(tmp_path / "model")

@@ -87,5 +87,7 @@ def test_passage_counts_count_a_word_once_per_passage(sentences, size, together)
 
 def test_starts_must_cover_the_words():
     for starts in ([0, 1], [1, 2]):
-        with pytest.raises(ValueError, match="sentences of 2 words from"):
+        with pytest.raises(
+            ValueError, match="must begin and end with 0 and the number of words, 2"
+        ):
             IndexedSentences(np.zeros(2, dtype=np.int32), np.array(starts), ["a"])

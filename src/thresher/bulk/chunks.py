@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.kind_filter import checked_kinds
+from thresher.entities.finding.kind_filter import checked_filter
 from thresher.text.annotations import Span
 from thresher.text.document import Document
 
@@ -49,8 +49,8 @@ def _chunks_of_raw_texts(documents: Iterable[Document]) -> Iterator[Chunk]:
 
 
 @dataclass(frozen=True)
-class FindSpans:
-    """The task of finding the entities of each document of a chunk.
+class _Task:
+    """A task that a finder runs on a chunk.
 
     threshold: the minimum score of an entity; None for the model's own
     only: the kinds of entities to keep; None for all
@@ -59,64 +59,40 @@ class FindSpans:
     threshold: float | None = None
     only: tuple[str, ...] | None = None
 
+
+class FindSpans(_Task):
+    """The task of finding the entities of each document of a chunk."""
+
     def __call__(self, finder: "TextFinder", chunk: Chunk) -> list[list[Span]]:
         """Return the entities of each document.
 
         Documents that are already split keep their words, and all of a chunk form one text.
         """
-        threshold, only = self.threshold, self.only
-        if chunk[0].sentences is None:
-            texts = (document.text for document in chunk)
-            return list(finder.find_all(texts, threshold=threshold, only=only))
-        split = list(sentences_of(chunk))
-        found = iter(finder.find_words(split, threshold=threshold, only=only))
-        return [
-            [
-                candidate.in_text(document.text, sentence)
-                for sentence in document.segmented()
-                for candidate in next(found)
-            ]
-            for document in chunk
-        ]
+        kept = checked_filter(finder, self.threshold, self.only)
+        return [text.spans(*kept) for text in _scored_texts(finder, chunk)]
 
 
-@dataclass(frozen=True)
-class ScoreWords:
-    """The task of scoring every word of a chunk.
-
-    threshold, only: as in `FindSpans`
-    """
-
-    threshold: float | None = None
-    only: tuple[str, ...] | None = None
+class ScoreWords(_Task):
+    """The task of scoring every word of a chunk."""
 
     def __call__(
         self, finder: "TextFinder", chunk: Chunk
     ) -> list[list[tuple["ScoredSentence", list["Candidate"]]]]:
         """Return the sentences of each document with their entities."""
-        threshold = finder.threshold if self.threshold is None else self.threshold
-        kinds = checked_kinds(self.only, finder.kinds)
+        kept = checked_filter(finder, self.threshold, self.only)
         return [
-            [(sentence, sentence.found(threshold, kinds)) for sentence in sentences]
-            for sentences in (text.scored_sentences for text in _scored_texts(finder, chunk))
+            [(sentence, sentence.found(*kept)) for sentence in text.scored_sentences]
+            for text in _scored_texts(finder, chunk)
         ]
 
 
-@dataclass(frozen=True)
-class FindMentions:
-    """The task of finding the entities of each document of a chunk, with their sentences.
-
-    threshold, only: as in `FindSpans`
-    """
-
-    threshold: float | None = None
-    only: tuple[str, ...] | None = None
+class FindMentions(_Task):
+    """The task of finding the entities of each document of a chunk, with their sentences."""
 
     def __call__(self, finder: "TextFinder", chunk: Chunk) -> list[list["Mention"]]:
         """Return the mentions of each document."""
-        threshold = finder.threshold if self.threshold is None else self.threshold
-        kinds = checked_kinds(self.only, finder.kinds)
-        return [text.mentions(threshold, kinds) for text in _scored_texts(finder, chunk)]
+        kept = checked_filter(finder, self.threshold, self.only)
+        return [text.mentions(*kept) for text in _scored_texts(finder, chunk)]
 
 
 def _scored_texts(finder: "TextFinder", chunk: Chunk) -> Iterator["ScoredText"]:

@@ -92,7 +92,7 @@ class FinderChoice:
         if self.is_onnx:
             return self._load_onnx()
         if not self.is_auto:
-            return self._load_static() or self.load_model()
+            return self._load_static() or self.load_entity_finder()
         from thresher.entities.auto_finder import AutoFinder  # noqa: PLC0415 (torch)
 
         if self.selector is not None:
@@ -135,14 +135,14 @@ class FinderChoice:
         return finder
 
     def _load_named(self, name: str) -> "EntityFinder":
-        return replace(self.with_model(name), rules=None).load_model()
+        return replace(self.with_model(name), rules=None).load_entity_finder()
 
     def with_model(self, name: str) -> "FinderChoice":
         """Return the choice of a built-in model, with the same options."""
         return replace(self, folder=Path(name))
 
-    def load_model(self) -> "EntityFinder":
-        """Load the finder of one model."""
+    def load_entity_finder(self) -> "EntityFinder":
+        """Load the `EntityFinder` of one model; InputError for `auto` and for an ONNX file."""
         if self.is_auto:
             raise InputError(f"`model` {AUTO} uses several models; name one of them")
         if self.is_onnx:

@@ -38,7 +38,7 @@ def _find_malloc_trim() -> Callable[[int], int] | None:
 
 
 def collect_garbage_rarely() -> None:
-    """Collect garbage rarely in this process, which does nothing but find entities.
+    """Make garbage collection rare in this process, which only finds entities.
 
     It creates millions of words, none of them in a reference cycle. With Python's default, a sixth
     of the time would go into looking for cycles.
@@ -48,7 +48,7 @@ def collect_garbage_rarely() -> None:
 
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Collect garbage rarely inside the `with` block."""
+    """Make garbage collection rare inside the `with` block."""
     before = gc.get_threshold()
     collect_garbage_rarely()
     try:

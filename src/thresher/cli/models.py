@@ -19,32 +19,32 @@ if TYPE_CHECKING:
     from thresher.rationales.finder import RationaleFinder
 
 
-def load_finder(model: FinderChoice, *, quiet: bool) -> "TextFinder":
-    """Load a finder in this process, which may choose a model for each text."""
-    with _loading(model.device, quiet=quiet):
-        finder = model.load()
-    _note_missing_int8(finder, exact=model.exact)
+def load_finder(choice: FinderChoice, *, quiet: bool) -> "TextFinder":
+    """Load a finder of any type in this process: also of an ONNX file, or one for each text."""
+    with _loading(choice.device, quiet=quiet):
+        finder = choice.load()
+    _note_missing_int8(finder, exact=choice.exact)
     return finder
 
 
-def load_model(model: FinderChoice, *, quiet: bool) -> "EntityFinder":
-    """Load the finder of one model in this process."""
-    with _loading(model.device, quiet=quiet):
-        finder = model.load_model()
-    _note_missing_int8(finder, exact=model.exact)
+def load_entity_finder(choice: FinderChoice, *, quiet: bool) -> "EntityFinder":
+    """Load the `EntityFinder` of one model in this process."""
+    with _loading(choice.device, quiet=quiet):
+        finder = choice.load_entity_finder()
+    _note_missing_int8(finder, exact=choice.exact)
     return finder
 
 
 @contextmanager
-def open_finders(model: FinderChoice, *, workers: int | None, quiet: bool) -> Iterator[FinderPool]:
+def open_finders(choice: FinderChoice, *, workers: int | None, quiet: bool) -> Iterator[FinderPool]:
     """Load a finder in this process, or start `workers` processes that each load one."""
     with ExitStack() as stack:
-        with _loading(model.device, quiet=quiet):
+        with _loading(choice.device, quiet=quiet):
             if workers is None:
-                finders: FinderPool = LocalFinder(model.load())
+                finders: FinderPool = LocalFinder(choice.load())
             else:
-                finders = stack.enter_context(start_workers(model.load, workers))
-        _note_missing_int8(finders, exact=model.exact)
+                finders = stack.enter_context(start_workers(choice.load, workers))
+        _note_missing_int8(finders, exact=choice.exact)
         yield finders
 
 

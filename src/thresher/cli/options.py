@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,6 @@ from thresher.gates.choices import GateForm, GatePosition
 from thresher.text.choices import TextFormat
 from thresher.text.document import Document
 from thresher.work_folder import check_output_folder
-
-if TYPE_CHECKING:
-    pass
 
 TRAINING = "Training"
 _MAX_SEED = 2**32 - 1

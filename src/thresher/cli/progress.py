@@ -18,7 +18,11 @@ from rich.progress import (
 
 from thresher.cli.errors import print_error
 
+if TYPE_CHECKING:
+    from thresher.lm.training.state import TrainingProgress
+
 T = TypeVar("T")
+OnProgress = Callable[["TrainingProgress"], None]
 
 
 class ProgressBars:
@@ -56,12 +60,17 @@ class ProgressBars:
 @contextmanager
 def progress_bars(*, quiet: bool) -> Iterator[ProgressBars]:
     """Show progress bars while the block runs."""
-    time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-    with rich_progress("{task.description:<10}", time_left, quiet=quiet) as bars:
+    with _stage_progress(quiet=quiet) as bars:
         yield ProgressBars(bars)
 
 
-def rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
+def _stage_progress(*, quiet: bool) -> Progress:
+    """Return Rich's progress display with the name of the stage and the time left."""
+    time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
+    return _rich_progress("{task.description:<10}", time_left, quiet=quiet)
+
+
+def _rich_progress(label: str, last_column: ProgressColumn, *, quiet: bool) -> Progress:
     """Return Rich's progress display, which disappears when the work is done.
 
     label: the text before a bar   last_column: the column after it
@@ -85,19 +94,13 @@ def print_remark(message: str, *, quiet: bool) -> None:
         Console(stderr=True, highlight=False).print(message, style="dim", markup=False)
 
 
-if TYPE_CHECKING:
-    from thresher.lm.training.state import TrainingProgress
-
-OnProgress = Callable[["TrainingProgress"], None]
-
-
 @contextmanager
 def training_bar(*, quiet: bool) -> Iterator[OnProgress]:
     """Yield a function that updates a bar on standard error, if it is a terminal.
 
     It appears with the first step and ends with the last: other bars are shown before and after.
     """
-    bars = rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
+    bars = _rich_progress("training", TextColumn("{task.description}"), quiet=quiet)
     bar = bars.add_task("", total=None)
 
     def show(training: "TrainingProgress") -> None:
@@ -134,8 +137,7 @@ class StageBars:
     def stage(self, name: str, total: int) -> Callable[[int], None]:
         """Show a bar until the returned function has been called with `total` steps."""
         self.close()
-        time_left = TimeRemainingColumn(compact=True, elapsed_when_finished=True)
-        bars = rich_progress("{task.description:<10}", time_left, quiet=self._quiet)
+        bars = _stage_progress(quiet=self._quiet)
         bar = bars.add_task(name, total=total)
         bars.start()
         self._bars = bars

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.find_options import Always, Exact, Never, read_user_rules
 from thresher.cli.errors import print_error
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import number_option, option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Quiet
@@ -166,7 +166,8 @@ def _load(
             f"two models have the name {min(twice)}; give each its own name, as name=folder"
         )
     return {
-        name: load_model(replace(choice, folder=folder), quiet=quiet) for name, folder in models
+        name: load_entity_finder(replace(choice, folder=folder), quiet=quiet)
+        for name, folder in models
     }
 
 

@@ -17,11 +17,8 @@ from thresher.untrusted_files import (
     read_json,
 )
 
-_CONFIG, _TOKENIZER_CONFIG, _INDEX = (
-    "config.json",
-    "tokenizer_config.json",
-    "model.safetensors.index.json",
-)
+_CONFIG, _TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+_INDEX = "model.safetensors.index.json"
 _MAX_LABELS = 1 << 16  # `transformers` makes names for all of them
 
 
@@ -29,7 +26,7 @@ def check_encoder_folder(folder: Path) -> dict[str, Any]:
     """Return the content of config.json after checking all files that a library may read."""
     config = read_json(folder / _CONFIG)
     if not isinstance(config, dict):
-        raise InputError(f"{folder / _CONFIG} is not an object")
+        raise InputError(f"{folder / _CONFIG} does not contain a JSON object")
     configs = [config]
     for name in (_TOKENIZER_CONFIG, _INDEX):
         if (folder / name).exists():

@@ -1,4 +1,4 @@
-"""Describe what the encoders compute in on this machine: precision and instruction set."""
+"""Describe how encoders compute on this machine: their precision and its instruction set."""
 
 import os
 import platform
@@ -27,7 +27,7 @@ class Computation:
 
     @classmethod
     def on_this_cpu(cls) -> "Computation":
-        """Detect it by computing 8-bit products."""
+        """Return what this CPU supports, detected by computing 8-bit products."""
         max_weight = int8_max_weight()
         precision = "float32" if max_weight is None else "int8"
         return cls(precision, max_weight, instruction_set())

@@ -52,7 +52,7 @@ class JoinedEncoder:
 
     @property
     def layer(self) -> int:
-        """0, since every encoder has a layer of its own."""
+        """Always 0, because each of the joined encoders has its own layer."""
         return 0
 
     @property
@@ -62,7 +62,7 @@ class JoinedEncoder:
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Words that are common for every encoder; none if one of them knows none."""
+        """The words that are common for all encoders; empty if it is empty for one of them."""
         return frozenset.intersection(*(each.common_words for each in self.encoders))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> JoinedBatch:

@@ -83,7 +83,7 @@ class LanguageModelEncoder:
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Always empty: the tokenizer was trained on the very text to be searched."""
+        """Always empty: frequent names of the training text are single tokens, too."""
         return frozenset()
 
     def fingerprint(self) -> str:

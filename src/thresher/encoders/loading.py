@@ -14,7 +14,7 @@ from thresher.encoders.joined import SEPARATOR, JoinedEncoder
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.sentence_bert import SentenceBert
 from thresher.errors import InputError, install_command
-from thresher.model_folder import CONFIG, read_model_kind
+from thresher.model_folder import CONFIG, read_model_type
 
 DEFAULT_ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 MULTILINGUAL = "multilingual"  # short for MULTILINGUAL_ENCODER
@@ -68,7 +68,7 @@ def _language_model_folder(name: str, near: Path | None) -> Path | None:
     """Return the folder of the Thresher language model of that name, None if there is none."""
     candidates = [Path(name)] if near is None else [Path(name), near / Path(name).name]
     folder = next((each for each in candidates if (each / CONFIG).is_file()), None)
-    return folder if folder is not None and read_model_kind(folder) is not None else None
+    return folder if folder is not None and read_model_type(folder) is not None else None
 
 
 def _weights_folder(name: str) -> Path:

@@ -21,7 +21,7 @@ from thresher.encoders.folder_checks import (
     weight_shapes,
 )
 from thresher.errors import InputError, requires_extra
-from thresher.lm.tokens.tokenizer_checks import require_ids_below
+from thresher.lm.tokens.library_tokenizers import require_ids_below
 from thresher.tensor_files import load_tensors_file, require_finite
 from thresher.untrusted_files import read_regular
 

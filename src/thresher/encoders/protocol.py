@@ -119,7 +119,7 @@ class Encoder(Protocol):
 
     @property
     def common_words(self) -> frozenset[str]:
-        """Words that are a single token, and so common in the text of the tokenizer."""
+        """Words that are a single token, as frequent words of the tokenizer's text are."""
         ...
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
@@ -184,13 +184,6 @@ class Int8Encoder(Protocol):
         ...
 
 
-def encoder_fingerprint(encoder: Encoder) -> str:
-    """Return the fingerprint of an encoder; of one that has none, its name."""
-    if isinstance(encoder, FingerprintedEncoder):
-        return encoder.fingerprint()
-    return encoder.name
-
-
 @runtime_checkable
 class LayeredEncoder(Protocol):
     """An encoder whose layers can be replaced, for example by fewer that were distilled."""
@@ -201,13 +194,20 @@ class LayeredEncoder(Protocol):
 
 
 @runtime_checkable
-class LowPrecision(Protocol):
+class LowPrecisionEncoder(Protocol):
     """An encoder that may compute in a lower precision than float32."""
 
     @property
     def precision(self) -> str:
         """The name of the dtype of its matrix products: "int8", "float16" or "float32"."""
         ...
+
+
+def encoder_fingerprint(encoder: Encoder) -> str:
+    """Return the fingerprint of an encoder; of one that has none, its name."""
+    if isinstance(encoder, FingerprintedEncoder):
+        return encoder.fingerprint()
+    return encoder.name
 
 
 def gate_embeddings(

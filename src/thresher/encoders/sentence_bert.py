@@ -98,7 +98,7 @@ class SentenceBert:
 
     @property
     def precision(self) -> str:
-        """What `encode` computes in."""
+        """The dtype of the matrix products of `encode`: "int8" or "float32"."""
         return "float32" if self._int8_model is None else "int8"
 
     @property

@@ -11,7 +11,7 @@ from thresher.array_files import (
     require_array_shapes,
     require_finite_arrays,
 )
-from thresher.lm.tokens.tokenizer_checks import require_ids_below
+from thresher.lm.tokens.library_tokenizers import read_library_tokenizer, require_ids_below
 
 WEIGHTS, TOKENIZER = "encoder.safetensors", "tokenizer.json"
 FILES = (WEIGHTS, TOKENIZER)
@@ -58,9 +58,6 @@ def _reach(width: int, inputs: int) -> int:
 
 def _tokenizer(content: bytes) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_str(content.decode())
+        return read_library_tokenizer(content.decode())
     except Exception as error:  # the library raises no specific type
         raise ValueError(f"{TOKENIZER} contains no tokenizer: {error}") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()  # a saved length of padding could be arbitrarily large
-    return tokenizer

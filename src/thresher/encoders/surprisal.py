@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -16,14 +15,6 @@ from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
 
 _MAX_BATCH_TOKENS = 4096
-
-
-class SurprisalModel(Protocol):
-    """Computes the surprisal of words."""
-
-    def surprisal(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        """Return −log p(word | the words before it in its sentence), in nats: (words,)."""
-        ...
 
 
 class CausalSurprisal:

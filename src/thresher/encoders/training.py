@@ -126,7 +126,7 @@ def train_and_save_encoder(
     on_note: called with one line if a complete encoder is trained again
     """
     folder, device = Path(folder), choose_device(device)
-    fingerprint = _fingerprint(sentences, size=choose_size(size, device), seed=seed, device=device)
+    fingerprint = _fingerprint(sentences, size=_choose_size(size, device), seed=seed, device=device)
     if resume and _is_complete(folder, fingerprint, force=force, on_note=on_note):
         _remove_leftovers(folder)
     else:
@@ -135,7 +135,7 @@ def train_and_save_encoder(
         with work_folder(folder, resume=resume) as work_dir:
             trained = train_encoder(
                 sentences,
-                size=choose_size(size, device),
+                size=_choose_size(size, device),
                 seed=seed,
                 device=device,
                 work_dir=work_dir,
@@ -185,7 +185,7 @@ def _fingerprint(
     return digest.hexdigest()
 
 
-def choose_size(size: str | None, device: torch.device | str) -> str:
+def _choose_size(size: str | None, device: torch.device | str) -> str:
     """Return the given size; without one, large on a GPU and small on a CPU."""
     default = EncoderSize.LARGE if torch.device(device).type == "cuda" else EncoderSize.SMALL
     return size or default
@@ -193,7 +193,7 @@ def choose_size(size: str | None, device: torch.device | str) -> str:
 
 def check_layer(layer: int | None, *, size: str | None, device: torch.device | str) -> None:
     """Raise InputError if an encoder of this size will not have that layer."""
-    layers = SIZES[choose_size(size, device)].shape.layers
+    layers = SIZES[_choose_size(size, device)].shape.layers
     require(layer is None or 1 <= layer <= layers, "layer", layer, f"between 1 and {layers}")
 
 

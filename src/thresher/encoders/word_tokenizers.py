@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from tokenizers import Tokenizer
-
 from thresher.encoders.subword_ids import SubwordTokenizer, flatten_ids
 from thresher.encoders.token_windows import IntArray
 from thresher.lm.tokens.factory import tokenizer_from_json
+from thresher.lm.tokens.library_tokenizers import read_library_tokenizer
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 
 TokenizeWords = Callable[[Sequence[str]], tuple[IntArray, IntArray]]
@@ -15,10 +14,7 @@ TokenizeWords = Callable[[Sequence[str]], tuple[IntArray, IntArray]]
 
 def subword_tokenizer(content: str) -> TokenizeWords:
     """Read JSON of the tokenizers library, for case-folded words."""
-    tokenizer = Tokenizer.from_str(content)
-    tokenizer.no_truncation()
-    tokenizer.no_padding()  # a saved length of padding could be arbitrarily large
-    return SubwordTokenizer(tokenizer).ids
+    return SubwordTokenizer(read_library_tokenizer(content)).ids
 
 
 def word_pair_tokenizer(content: str) -> TokenizeWords:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger("thresher")
 
 Kinds = KindExamples | Mapping[str, Iterable[str]] | str | Path
-"""Example names of kinds, or the path of a file that has them."""
+"""Example names of each kind, or the path of a file with them."""
 
 __all__ = ["EntityFinder", "ScoredSentence", "ScoredText"]
 
@@ -91,10 +91,10 @@ class EntityFinder(ModelFinder, HubModel):
     ) -> "EntityFinder":
         """Train a finder on raw texts, without labels.
 
-        encoder: an encoder or its name; by default all-MiniLM-L6-v2. Of several, the one is used
-            whose gates predict the capitals of held-out text best
-        kinds: for each kind some names that are examples of it; each kind gets a gate of its own,
-            which finds more entities of this kind
+        encoder: an encoder or its name; by default all-MiniLM-L6-v2. If several are given, the one
+            whose gates best predict the capitals of held-out text is used
+        kinds: example names of each kind; each kind gets a gate of its own, which finds more
+            entities of this kind
         """
         return cls.fit_words(
             _split(refuse_string(texts, "texts", "fit([text])")),
@@ -168,7 +168,7 @@ class EntityFinder(ModelFinder, HubModel):
         return EntityFinder(encoder, model).with_kinds_of(self, sentences)
 
     def with_kinds_of(self, teacher: "EntityFinder", sentences: SplitText) -> "EntityFinder":
-        """Return a finder that predicts the kinds of another one, taught on raw sentences.
+        """Return a finder that was trained on raw sentences to predict the kinds of another one.
 
         The entities of the sentences are also its sample, from which other kinds can be learned.
         """
@@ -181,19 +181,19 @@ class EntityFinder(ModelFinder, HubModel):
         return self._with_model(self.model.with_selector(number))
 
     def with_dates(self) -> "EntityFinder":
-        """Return a finder for which dates are entities, too; InputError if it knows no dates."""
+        """Return a finder that also finds dates; InputError if the model cannot find them."""
         return self._with_model(self.model.with_dates())
 
     def with_kinds(
         self, kinds: Kinds | None, *, texts: Iterable[str] | None = None, seed: int = 0
     ) -> "EntityFinder":
-        """Return a finder that also says of which kind each entity is.
+        """Return a finder that also assigns a kind to each entity.
 
-        kinds: for each kind some names that are examples of it, or the path of a TOML or JSON file
-            with such lists; None for a finder without kinds
+        kinds: example names of each kind, or the path of a TOML or JSON file with such lists; None
+            for a finder without kinds
         texts: raw texts in which such names occur. Each kind then gets a gate of its own, which
-            finds more entities of this kind, as in `fit`; and the entities of these texts show in
-            which contexts such names occur. By default a sample of the training text does
+            finds more entities of this kind, as in `fit`; and these texts show in which contexts
+            such names occur, instead of a sample of the training text
         seed: the random seed of the gates
 
         >>> finder.with_kinds({"drug": ["aspirin", "ibuprofen"], "disease": ["asthma", "flu"]})

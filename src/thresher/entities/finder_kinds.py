@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from thresher.entities.finding.text_finder import SplitText
-from thresher.entities.kinds.distillation import distill_kinds
 from thresher.entities.kinds.entity_sample import collect_sample, empty_sample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.gates import KindGates
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.kinds.span_vectors import span_bounds, span_vectors, words_of_spans
-from thresher.entities.kinds.training import learn_kinds
+from thresher.entities.kinds.training import distill_kinds, learn_kinds
 from thresher.entities.model_finder import SENTENCES_PER_GROUP, ModelFinder
 from thresher.entities.training.kinds import fit_gates
 from thresher.errors import InputError

@@ -22,7 +22,7 @@ from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_card import card
-from thresher.entities.model_config import KIND, LAYERS, LINKS, RANGES, WEIGHTS, WORDS
+from thresher.entities.model_config import LAYERS, LAYOUT, LINKS, RANGES, WEIGHTS, WORDS
 from thresher.entities.readable_scripts import readable_scripts
 from thresher.entities.selectors import CalibratedSelector
 from thresher.errors import InputError
@@ -167,7 +167,7 @@ class FinderModel:
             signal_weights=adaptation.signal_weights,
             threshold=adaptation.threshold,
         )
-        ordinary = self.ordinary and self.ordinary | adaptation.ordinary
+        ordinary = self.ordinary | adaptation.ordinary if self.ordinary else self.ordinary
         dates = None if self.dates is None else self.dates | adaptation.dates
         return replace(
             self,
@@ -179,17 +179,17 @@ class FinderModel:
 
     def without_kinds(self) -> "FinderModel":
         """Return this model without its kinds; it keeps the sample of entities, if it has one."""
-        return replace(self, kinds=self.kinds and KindModel(self.kinds.sample))
+        return replace(self, kinds=None if self.kinds is None else KindModel(self.kinds.sample))
 
     def write(self, folder: Path) -> None:
         """Save the model as a folder, atomically; weights in half precision."""
         config, files = model_files.to_config(self), model_files.to_files(self)
-        KIND.write(folder, config, files, card=card(self))
+        LAYOUT.write(folder, config, files, card=card(self))
 
     @classmethod
     def read(cls, folder: Path) -> "FinderModel":
         """Load a model from a folder; raise InputError if files are missing, changed or invalid."""
-        config, files = KIND.read(folder)
+        config, files = LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             model_config.check_config(config)
             return cls(

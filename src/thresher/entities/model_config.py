@@ -10,15 +10,15 @@ from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SharedGates, SignalExtractor
 from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.kinds import kind_model
-from thresher.model_folder import ModelKind
+from thresher.model_folder import FolderLayout
 from thresher.untrusted_files import split_lines
 from thresher.validation import require, require_number
 
 WEIGHTS, WORDS, RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
 LAYERS, LINKS = "layers.safetensors", "links.safetensors"
-KIND = ModelKind(
+LAYOUT = FolderLayout(
     "entity finder",
-    format=1,
+    version=1,
     files=(WEIGHTS, WORDS),
     made_by="thresher fit",
     optional=(*static_arrays.FILES, RANGES, LAYERS, LINKS, *kind_model.FILES),
@@ -41,7 +41,8 @@ def check_config(config: Mapping[str, Any]) -> None:
         words = own.get(name) or []
         valid = isinstance(words, list) and all(isinstance(word, str) for word in words)
         require(valid, name, type(words).__name__, "a list of words")
-    require(isinstance(config["learned_from"], dict), "learned_from", "a value", "an object")
+    record = config["learned_from"]
+    require(isinstance(record, dict), "learned_from", type(record).__name__, "an object")
 
 
 def ordinary_words(config: Mapping[str, Any], content: bytes) -> frozenset[str] | None:

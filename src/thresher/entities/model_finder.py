@@ -2,73 +2,61 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
 from thresher.encoders import Encoder
 from thresher.encoders.int8_linear import int8_supported
-from thresher.encoders.protocol import LowPrecision
+from thresher.encoders.protocol import LowPrecisionEncoder
+from thresher.entities.encoding_finder import EncodingFinder
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
 from thresher.entities.model import FinderModel
-from thresher.entities.readable_scripts import unreadable_text
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
 from thresher.gates.word_vectors import UnitIndex
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
-from thresher.text.indexed_sentences import IndexedSentences
 
 SENTENCES_PER_GROUP = 2048  # encoded at a time where the text is a whole corpus
 
 
-class ModelFinder(TextFinder):
+class ModelFinder(EncodingFinder):
     """Scores words and candidates, and assigns kinds; `EntityFinder` adds loading and training.
 
     encoder: turns words into vectors   model: the selectors and everything else that was trained
     """
 
     def __init__(self, encoder: Encoder, model: FinderModel) -> None:
+        assigner = model.kinds.assigner if model.kinds else None
+        kind_gates = model.kinds.gates if model.kinds else None
+        finding = kind_gates.finding if kind_gates else None
+        super().__init__(
+            SentenceScorer(model.signal_extractor, model.word_decoder, assigner, finding),
+            threshold=model.threshold,
+            scripts=model.scripts,
+        )
         self.encoder = encoder
         self.model = model
         self.word_scorer = WordScorer(encoder, model)
-        self._assigner = model.kinds.assigner if model.kinds else None
-        kind_gates = model.kinds.gates if model.kinds else None
-        finding = kind_gates.finding if kind_gates else None
-        self._sentences = SentenceScorer(
-            model.signal_extractor, model.word_decoder, self._assigner, finding
-        )
-
-    @property
-    def threshold(self) -> float:
-        """The smallest score of a candidate that counts as an entity."""
-        return self.model.threshold
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds that spans can have; empty if the finder knows none."""
-        return self.model.kinds.kinds if self.model.kinds else ()
 
     @property
     def precision(self) -> str:
-        """What the encoder computes in: "int8", "float16" or "float32"."""
-        return self.encoder.precision if isinstance(self.encoder, LowPrecision) else "float32"
+        """The dtype of the encoder's matrix products: "int8", "float16" or "float32"."""
+        if isinstance(self.encoder, LowPrecisionEncoder):
+            return self.encoder.precision
+        return "float32"
 
     @property
     def lacks_int8(self) -> bool:
         """True if the model can run in int8 on a CPU, but this CPU cannot."""
         on_cpu = self.encoder.device.type == "cpu"
         return bool(self.model.ranges) and on_cpu and not int8_supported()
-
-    def unreadable(self, text: str) -> str | None:
-        """Return why the model cannot read a text, and which model can; None if it can."""
-        return unreadable_text(text, self.model.scripts)
 
     def gates(self, sentences: SplitText) -> KumaraswamyGate:
         """Return the gate of every word, or of every subword if the model has a gate for each.
@@ -86,14 +74,14 @@ class ModelFinder(TextFinder):
 
         Parts of a long text can be encoded one after the other and combined for `score_encoded`.
         """
-        if self._assigner is not None:
+        if self._sentence_scorer.assigner is not None:
             return self.word_scorer.encode(sentences)
         gate_scores, links = self.word_scorer.gates_and_links(sentences)
         return EncodedWords(gate_scores, np.zeros((len(gate_scores), 0), np.float32), links=links)
 
     def score_encoded(self, sentences: SplitText, encoded: EncodedWords) -> list[ScoredSentence]:
         """Return the scored sentences of one text, given `encode(sentences)`."""
-        return self._sentences.score([sentences], encoded)
+        return self._sentence_scorer.score([sentences], encoded)
 
     def score_gates(
         self, sentences: SplitText, gate_scores: Scores, links: Links | None = None
@@ -104,7 +92,7 @@ class ModelFinder(TextFinder):
         """
         no_vectors = np.zeros((len(gate_scores), 0), np.float32)
         encoded = EncodedWords(gate_scores, no_vectors, links=links)
-        return replace(self._sentences, assigner=None).score([sentences], encoded)
+        return replace(self._sentence_scorer, assigner=None).score([sentences], encoded)
 
     def assign_kinds(
         self, sentences: SplitText, spans: Sequence[Sequence[Candidate]]
@@ -113,9 +101,10 @@ class ModelFinder(TextFinder):
 
         spans: those of each sentence, in words
         """
-        if self._assigner is None:
+        assigner = self._sentence_scorer.assigner
+        if assigner is None:
             raise InputError("this finder has no kinds; give it some with `with_kinds`")
-        return self._assigner.assign([sentences], spans, self.word_scorer.encode(sentences))
+        return assigner.assign([sentences], spans, self.word_scorer.encode(sentences))
 
     def entity_sample(self, sentences: SplitText) -> EntitySample:
         """Return a sample of the entities of sentences, with the vectors of their contexts."""
@@ -130,7 +119,3 @@ class ModelFinder(TextFinder):
     def found_in(self, sentences: SplitText, encoded: EncodedWords) -> list[list[Candidate]]:
         """Return the entities of each sentence of one text, given its encoded words."""
         return [each.found(self.threshold) for each in self.score_encoded(sentences, encoded)]
-
-    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        sentences = IndexedSentences.from_sentences(chain.from_iterable(texts))
-        return self._sentences.score(texts, self.encode(sentences), sentences)

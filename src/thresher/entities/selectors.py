@@ -1,4 +1,4 @@
-"""Selectors with what is needed to find spans with them: signal weights and a threshold."""
+"""Trained selectors with their signal weights, span models and thresholds."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass

@@ -3,8 +3,7 @@
 Importing torch takes more than a second, in which such a model reads a hundred thousand words.
 """
 
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,23 +16,22 @@ from thresher.array_files import (
 from thresher.encoders import static_arrays
 from thresher.encoders.subword_ids import SubwordTokenizer
 from thresher.entities import model_config
-from thresher.entities.finding.scored_text import ScoredSentence
-from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.encoding_finder import EncodingFinder
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds import kind_model
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.kind_model import KindModel
-from thresher.entities.readable_scripts import readable_scripts, unreadable_text
+from thresher.entities.readable_scripts import readable_scripts
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.gates.static_gates import StaticGates
 from thresher.model_folder import config_errors_as_input_errors
-from thresher.text.indexed_sentences import IndexedSentences
 from thresher.validation import require_number
 
 _PLAIN_FEATURES = {"unit": "word", "attention": None}
 
 
-class StaticFinder(TextFinder):
+class StaticFinder(EncodingFinder):
     """Finds what `EntityFinder` finds with the same model, up to rounding.
 
     It has the methods of `TextFinder`, and none that need torch: for other kinds, another selector
@@ -46,13 +44,13 @@ class StaticFinder(TextFinder):
     def __init__(
         self,
         gates: StaticGates,
-        sentences: SentenceScorer,
+        sentence_scorer: SentenceScorer,
         *,
         threshold: float,
         scripts: frozenset[str] | None = None,
     ) -> None:
-        self._gates, self._sentences = gates, sentences
-        self._threshold, self._scripts = threshold, scripts
+        super().__init__(sentence_scorer, threshold=threshold, scripts=scripts)
+        self._gates = gates
 
     @classmethod
     def load(cls, folder: Path) -> Self | None:
@@ -62,7 +60,7 @@ class StaticFinder(TextFinder):
         """
         if not (folder / static_arrays.WEIGHTS).exists():
             return None
-        config, files = model_config.KIND.read(folder)
+        config, files = model_config.LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             if _needs_torch(config, files):
                 return None
@@ -76,29 +74,10 @@ class StaticFinder(TextFinder):
                 scripts=readable_scripts(config["encoder"], config["learned_from"]),
             )
 
-    @property
-    def threshold(self) -> float:
-        """The smallest score of a candidate that counts as an entity."""
-        return self._threshold
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds that spans can have; empty if the finder knows none."""
-        assigner = self._sentences.assigner
-        return assigner.classifier.kinds if assigner else ()
-
-    def unreadable(self, text: str) -> str | None:
-        """Return why the model cannot read a text, and which model can; None if it can."""
-        return unreadable_text(text, self._scripts)
-
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return vectors and gate scores of words; those of a sentence depend on no other one."""
         vectors = self._gates.word_vectors(sentences)
         return EncodedWords(self._gates.prob_open(vectors), vectors)
-
-    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        sentences = IndexedSentences.from_sentences(chain.from_iterable(texts))
-        return self._sentences.score(texts, self.encode(sentences), sentences)
 
 
 def _needs_torch(config: Mapping[str, Any], files: Mapping[str, bytes]) -> bool:

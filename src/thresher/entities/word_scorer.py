@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 from thresher.encoders.device_transfer import to_cpu
-from thresher.encoders.protocol import Encoder, LowPrecision
+from thresher.encoders.protocol import Encoder, LowPrecisionEncoder
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.int8_gates import RANGE, Int8Gates
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.span_vectors import Vectors
@@ -22,7 +23,7 @@ from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 
 WORDS_PER_BATCH = {"cpu": 8192, "cuda": 32_768}
 
-SplitText = Sequence[Sequence[str]]
+_Gates = tuple[Tensor, Tensor | None]  # P(open) of units, and the log-odds of the link gate
 
 
 class WordScorer:
@@ -56,58 +57,34 @@ class WordScorer:
         """Return `gate_scores(sentences)` and the log-odds of the link gate, if there is one."""
         if self._static_gates is not None:
             return self._static_gates.gate_scores(sentences), None
-        groups, opened, links = self._batches(sentences), [], list[Tensor]()
+        batches = self._batches(sentences)
         # Start all batches before copying any result, so that a GPU never waits for the CPU.
         with torch.inference_mode():
-            for group in groups:
-                encoded = self.model.features.encode(self.encoder, group)
-                opened.append(self._prob_open(encoded, links))
-        return self._max_per_word(groups, opened), self._joined_links(links)
-
-    def _prob_open(self, vectors: Tensor, links: list[Tensor]) -> Tensor:
-        """Return P(open) of one batch; append the log-odds of the link gate, if there is one."""
-        if self._int8_gates is not None:
-            opened, own_links = self._int8_gates(vectors)
-            links += [] if own_links is None else [own_links]
-            return opened
-        if self._link_gate is not None:
-            links.append(self._link_gate.of_neighbours(vectors))
-        return self._selector.prob_open(vectors)
-
-    def _joined_links(self, links: Sequence[Tensor]) -> Scores | None:
-        if self._link_gate is None:
-            return None
-        return np.concatenate([np.zeros(0, np.float32), *(to_cpu(each).numpy() for each in links)])
+            found = [self._gates_of(self._vectors(batch)) for batch in batches]
+        return self._max_per_word(batches, found), self._joined_links(found)
 
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return `gate_scores(sentences)`, and what kinds are predicted from."""
         if self._static_gates is not None and self._kind_gates is None:
             of_words = self._static_gates.word_vectors(sentences)
             return EncodedWords(self._static_gates.prob_open(of_words), of_words)
-        groups, opened, vectors, kinds = self._batches(sentences), [], [], []
-        links: list[Tensor] = []
+        batches, found, vectors, kinds = self._batches(sentences), [], [], []
         with torch.inference_mode():
-            for group in groups:
-                encoded = self.model.features.encode(self.encoder, group)
-                opened.append(self._prob_open(encoded, links))
+            for batch in batches:
+                encoded = self._vectors(batch)
+                found.append(self._gates_of(encoded))
                 vectors.append(encoded[:, : self.encoder.width])
                 if self._kind_gates is not None:
                     kinds.append(self._kind_gates.scores(vectors[-1]))
-        gate_scores = self._max_per_word(groups, opened)
-        of_words = self._mean_per_word(groups, vectors, self.encoder.width)
-        if self._kind_gates is None:
-            return EncodedWords(gate_scores, of_words, links=self._joined_links(links))
-        kind_scores = self._mean_per_word(groups, kinds, len(self._kind_gates.selectors))
-        return EncodedWords(gate_scores, of_words, kind_scores, self._joined_links(links))
-
-    def _mean_per_word(
-        self, groups: Sequence[SplitText], values: Sequence[Tensor], width: int
-    ) -> Vectors:
-        of_words = [np.zeros((0, width), dtype=np.float32)]
-        for group, each in zip(groups, values, strict=True):
-            units = UnitIndex.of_features(self.model.features, self.encoder, group)
-            of_words.append(units.mean_per_word(to_cpu(each).float().numpy()))
-        return np.concatenate(of_words)
+        kind_scores = None
+        if self._kind_gates is not None:
+            kind_scores = self._mean_per_word(batches, kinds, len(self._kind_gates.selectors))
+        return EncodedWords(
+            self._max_per_word(batches, found),
+            self._mean_per_word(batches, vectors, self.encoder.width),
+            kind_scores,
+            self._joined_links(found),
+        )
 
     def _batches(self, sentences: SplitText) -> list[SplitText]:
         max_words = WORDS_PER_BATCH.get(self.encoder.device.type, 2048)
@@ -116,12 +93,38 @@ class WordScorer:
             for each in batches_in_order(sentences, words_per_batch=max_words)
         ]
 
-    def _max_per_word(self, groups: Sequence[SplitText], opened: Sequence[Tensor]) -> Scores:
+    def _vectors(self, batch: SplitText) -> Tensor:
+        return self.model.features.encode(self.encoder, batch)
+
+    def _gates_of(self, vectors: Tensor) -> _Gates:
+        """Return P(open) of the units of a batch, and the log-odds of the link gate, if any."""
+        if self._int8_gates is not None:
+            return self._int8_gates(vectors)
+        links = None if self._link_gate is None else self._link_gate.of_neighbours(vectors)
+        return self._selector.prob_open(vectors), links
+
+    def _max_per_word(self, batches: Sequence[SplitText], found: Sequence[_Gates]) -> Scores:
+        """Return the largest P(open) of the units of each word: (words,)."""
         scores = [np.zeros(0, dtype=np.float32)]
-        for group, values in zip(groups, opened, strict=True):
-            units = UnitIndex.of_features(self.model.features, self.encoder, group)
-            scores.append(units.max_per_word(to_cpu(values).numpy()))
+        for batch, (opened, _) in zip(batches, found, strict=True):
+            units = UnitIndex.of_features(self.model.features, self.encoder, batch)
+            scores.append(units.max_per_word(to_cpu(opened).numpy()))
         return np.concatenate(scores)
+
+    def _joined_links(self, found: Sequence[_Gates]) -> Scores | None:
+        if self._link_gate is None:
+            return None
+        links = (to_cpu(each).numpy() for _, each in found if each is not None)
+        return np.concatenate([np.zeros(0, np.float32), *links])
+
+    def _mean_per_word(
+        self, batches: Sequence[SplitText], values: Sequence[Tensor], width: int
+    ) -> Vectors:
+        of_words = [np.zeros((0, width), dtype=np.float32)]
+        for batch, each in zip(batches, values, strict=True):
+            units = UnitIndex.of_features(self.model.features, self.encoder, batch)
+            of_words.append(units.mean_per_word(to_cpu(each).float().numpy()))
+        return np.concatenate(of_words)
 
 
 def _int8_gates(encoder: Encoder, model: FinderModel) -> Int8Gates | None:
@@ -129,7 +132,7 @@ def _int8_gates(encoder: Encoder, model: FinderModel) -> Int8Gates | None:
 
     Only for gates of words: attention features have no known range.
     """
-    in_int8 = isinstance(encoder, LowPrecision) and encoder.precision == "int8"
+    in_int8 = isinstance(encoder, LowPrecisionEncoder) and encoder.precision == "int8"
     if not in_int8 or RANGE not in model.ranges or model.features != Features():
         return None
     return Int8Gates(model.selector, model.link_gate, model.ranges[RANGE])

@@ -79,7 +79,7 @@ class ThresherPipe:
 
     def _load(self, model: str | Path | None) -> EntityFinder:
         folder = None if model is None else Path(model)
-        return FinderChoice(folder, self.device, self.selector).load_model()
+        return FinderChoice(folder, self.device, self.selector).load_entity_finder()
 
     def __call__(self, doc: Doc) -> Doc:
         """Add the entities of a document and return it."""

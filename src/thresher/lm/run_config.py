@@ -17,18 +17,9 @@ if TYPE_CHECKING:
 
 _SHAPE = ("width", "layers", "heads", "context", "dropout", "positions", "norm", "bias")
 _SETTINGS = (
-    *("margin", "match_rare_tokens", "steps", "batch", "accumulate", "learning_rate"),
-    *(
-        "warm_up",
-        "weight_decay",
-        "label_smoothing",
-        "evaluate_every",
-        "precision",
-        "fused",
-        "compile",
-        "seed",
-    ),
-    "rare_token_budget",
+    *("margin", "match_rare_tokens", "steps", "batch", "accumulate", "learning_rate", "warm_up"),
+    *("weight_decay", "label_smoothing", "evaluate_every", "precision", "fused", "compile"),
+    *("seed", "rare_token_budget"),
 )
 _HEADER = "# Train such a model again: thresher lm train SOURCES -o FOLDER --config run.toml\n"
 

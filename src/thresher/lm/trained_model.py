@@ -22,15 +22,15 @@ from thresher.lm.training.log import LogRow, log_from_csv, log_to_csv
 from thresher.lm.training.settings import LanguageModelSettings
 from thresher.lm.training.state import task_for
 from thresher.lm.transformer import Transformer
-from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.model_folder import FolderLayout, config_errors_as_input_errors
 from thresher.tensor_files import load_tensors, require_finite, require_shapes
 from thresher.validation import require, require_number
 
 _WEIGHTS, _STATISTICS = "model.safetensors", "statistics.safetensors"
 _TOKENIZER, _LOG, _RUN = "tokens.json", "log.csv", "run.toml"
-KIND = ModelKind(
+LAYOUT = FolderLayout(
     "language model",
-    format=1,
+    version=1,
     files=(_WEIGHTS, _STATISTICS, _TOKENIZER, _LOG),
     made_by="thresher lm train",
     optional=(_RUN,),
@@ -106,12 +106,12 @@ class TrainedLanguageModel:
         if run_options_too:
             options = run_options(self.architecture, self.tokenizer, self.settings, init_from)
             files[_RUN] = to_toml(options).encode()
-        KIND.write(folder, config, files, card=self.card())
+        LAYOUT.write(folder, config, files, card=self.card())
 
     @classmethod
     def read(cls, folder: Path, *, device: torch.device | str = "cpu") -> "TrainedLanguageModel":
         """Read a model from a folder; InputError if it is incomplete or not such a model."""
-        config, files = KIND.read(folder)
+        config, files = LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             saved = config["architecture"]
             architecture = Architecture(**saved | {"shape": Shape(**saved["shape"])})

@@ -58,7 +58,7 @@ def contributions(
 ) -> list[Tensor]:
     """Return how much each word adds to log p(answer), by integrated gradients; per text (words,).
 
-    Positive numbers speak for the answer, negative ones against it.
+    Words with positive numbers make the answer more probable, those with negative ones less.
     """
     return gradient_scores(gated_encoder, classifier, texts, answers, points=INTEGRATION_POINTS)
 

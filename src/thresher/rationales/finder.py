@@ -38,8 +38,8 @@ _WORDS_PER_BATCH = {"cpu": 2048, "cuda": 32_768}
 class Explanation:
     """The label of a text and the spans of words it depends on.
 
-    The kind of a span is "for" if its words speak for the label, and "against" if they speak
-    against it.
+    The kind of a span is "for" if its words make the label more probable, and "against" if they
+    make it less probable.
 
     probability: of the label, given the whole text (mode "frozen") or the rationale ("joint")
     from_rationale: the probability of the same label, given the words of the spans alone

@@ -60,12 +60,12 @@ def fit_rationales(
     classifier: a trained one, to be explained or trained further; by default one is trained
     prior: (words,), π of each word, NaN where it gives no probability
     """
-    require_enough_texts(labels, label_names)
+    _require_enough_texts(labels, label_names)
     training, held_out = hold_out_texts(len(texts), fraction=settings.held_out, seed=settings.seed)
     gated_encoder = GatedEncoder(encoder, settings.gates_at)
+    targets = labels
     if _skips_whole_texts(classifier, settings):
         classifier = classifier or _untrained(encoder, len(label_names), settings)
-        targets = labels
     else:
         whole = text_vectors(gated_encoder, texts, progress=progress.stage("texts", len(texts)))
         classifier = classifier or train_classifier(
@@ -79,7 +79,8 @@ def fit_rationales(
             settings=settings,
             progress=progress.stage("classifier", len(texts) * settings.partial_readings),
         )
-        targets = _targets(classifier, whole, labels, settings)
+        if settings.mode == RationaleMode.FROZEN:
+            targets = _answers(classifier, whole)
     with tempfile.TemporaryDirectory() as folder:
         count = progress.stage("words", len(texts))
         vectors = cache_vectors(encoder, texts, Path(folder) / "vectors.npy", progress=count)
@@ -102,7 +103,7 @@ def fit_rationales(
     )
 
 
-def require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
+def _require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
     """Raise InputError for too few texts, and if all texts have the same label."""
     if len(labels) < MIN_TEXTS:
         raise InputError(
@@ -119,12 +120,8 @@ def _skips_whole_texts(classifier: Classifier | None, settings: RationaleSetting
     )
 
 
-def _targets(
-    classifier: Classifier, whole: Tensor, labels: Tensor, settings: RationaleSettings
-) -> Tensor:
-    """Return the labels to train gates on: a frozen classifier's answers, or the true labels."""
-    if settings.mode == RationaleMode.JOINT:
-        return labels
+def _answers(classifier: Classifier, whole: Tensor) -> Tensor:
+    """Return the labels that a classifier predicts: (texts,).   whole: (texts, width)"""
     with torch.no_grad():
         answers: Tensor = classifier(whole).argmax(-1).cpu()
     return answers

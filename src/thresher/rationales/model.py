@@ -12,15 +12,15 @@ from thresher.array_files import with_prefix, without_prefix
 from thresher.errors import InputError
 from thresher.gates.choices import GatePosition
 from thresher.gates.selector import Selector
-from thresher.model_folder import ModelKind, config_errors_as_input_errors
+from thresher.model_folder import FolderLayout, config_errors_as_input_errors
 from thresher.rationales.classifier import Classifier
 from thresher.tensor_files import build_module, load_tensors
 from thresher.validation import require, require_choice, require_number
 
 _WEIGHTS = "weights.safetensors"
-KIND = ModelKind(
+LAYOUT = FolderLayout(
     "rationale model",
-    format=1,
+    version=1,
     files=(_WEIGHTS,),
     made_by="thresher rationale fit",
     max_weights=4 << 30,
@@ -72,12 +72,12 @@ class RationaleModel:
             "threshold": self.threshold,
             "learned_from": self.learned_from,
         }
-        KIND.write(folder, config, {_WEIGHTS: weights}, card=model_card(config))
+        LAYOUT.write(folder, config, {_WEIGHTS: weights}, card=model_card(config))
 
     @classmethod
     def read(cls, folder: Path) -> "RationaleModel":
         """Read a model; raise InputError if files are missing, changed or do not fit together."""
-        config, files = KIND.read(folder)
+        config, files = LAYOUT.read(folder)
         with config_errors_as_input_errors(folder):
             return _model(config, load_tensors(files[_WEIGHTS], _WEIGHTS))
 

@@ -1,4 +1,4 @@
-"""From the words of a rationale to spans, which speak for the label or against it."""
+"""Convert the words of a rationale to spans, whose kinds are "for" or "against" the label."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ def spans_of(
     *,
     split_directions: bool = False,
 ) -> tuple[Span, ...]:
-    """Return runs of selected words with their mean scores; the kind says what they speak for.
+    """Return runs of selected words with their mean scores; the kind is the sign of their sum.
 
     selected, scores, contributions: (words,), the last with a sign
     split_directions: end a run where words for the label meet words against it

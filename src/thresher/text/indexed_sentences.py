@@ -60,7 +60,9 @@ class IndexedSentences(Sequence[Sequence[str]]):
         self, word_ids: NDArray[np.int32], starts: NDArray[np.int64], vocabulary: Sequence[str]
     ) -> None:
         if starts[0] != 0 or starts[-1] != len(word_ids):
-            raise ValueError(f"sentences of {len(word_ids)} words from {starts[0]} to {starts[-1]}")
+            bounds = f"{starts[0]} and {starts[-1]}"
+            rule = f"0 and the number of words, {len(word_ids)}"
+            raise ValueError(f"`starts` must begin and end with {rule}, got {bounds}")
         self.word_ids = word_ids
         self.starts = starts
         self.vocabulary = vocabulary

@@ -82,7 +82,7 @@ def create_app(
         routes=[*page_routes()],
     )
     add_error_handlers(app)
-    _add_find_routes(app, models, queue, metrics)
+    _add_find_routes(app, _FindService(models, queue, metrics))
     _add_status_routes(app, models, metrics, max_bytes)
     _add_choices_to_schema(app, models)
     return app
@@ -104,61 +104,72 @@ class _ScoredRequest(NamedTuple):
     unreadable: Callable[[str], str | None]
 
 
-def _add_find_routes(
-    app: FastAPI, models: ServedModels, queue: ScoringQueue, metrics: Metrics
-) -> None:
-    kind_finders = KindFinders(queue)
+class _FindService:
+    """Scores the texts of requests in the queue, and builds the responses."""
 
-    async def score(
+    def __init__(self, models: ServedModels, queue: ScoringQueue, metrics: Metrics) -> None:
+        self._models, self._queue, self._metrics = models, queue, metrics
+        self._kind_finders = KindFinders(queue)
+        self._builder = ResponseBuilder()
+
+    async def find(
+        self,
+        request: Request,
+        body: OneText | SeveralTexts,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> bytes:
+        """Return the entities of the texts as a `FindResponse` in JSON."""
+        scored = await self._score(request, body, body.all_texts, on_progress)
+        return await self._builder.build(
+            lambda: _find_response(scored, body.offsets, body.words), texts=body.all_texts
+        )
+
+    async def download(self, request: Request, body: DownloadRequest) -> str:
+        """Return the content of a file with the entities of a text."""
+        scored = await self._score(request, body, [body.text])
+        write = FORMATS[body.format].write
+        return await self._builder.build(
+            lambda: write(scored.texts[0], scored.threshold, scored.only), texts=[body.text]
+        )
+
+    async def _score(
+        self,
         request: Request,
         body: OneText | SeveralTexts | DownloadRequest,
         texts: list[str],
         on_progress: Callable[[float], None] | None = None,
     ) -> _ScoredRequest:
-        model = models.get(body.model)
-        finder = await kind_finders.get(model.finder(body.selector), body.kinds)
+        model = self._models.get(body.model)
+        finder = await self._kind_finders.get(model.finder(body.selector), body.kinds)
         only = checked_kinds(body.only, finder.kinds)
         client = client_of_address(request.client.host) if request.client else ""
         scored = await unless_disconnected(
-            request, queue.score(finder, texts, client=client, on_progress=on_progress)
+            request, self._queue.score(finder, texts, client=client, on_progress=on_progress)
         )
-        metrics.count_texts(texts)
+        self._metrics.count_texts(texts)
         threshold = finder.threshold if body.threshold is None else body.threshold
         selector = body.selector or model.selector
         return _ScoredRequest(
             model.name, selector, threshold, finder.kinds, only, scored, finder.unreadable
         )
 
-    builder = ResponseBuilder()
 
-    async def found(
-        request: Request,
-        body: OneText | SeveralTexts,
-        on_progress: Callable[[float], None] | None = None,
-    ) -> bytes:
-        scored = await score(request, body, body.all_texts, on_progress)
-        return await builder.build(
-            lambda: _find_response(scored, body.offsets, body.words), texts=body.all_texts
-        )
-
+def _add_find_routes(app: FastAPI, service: _FindService) -> None:
     @app.post("/find", responses=ERROR_RESPONSES, response_model=FindResponse)
     async def find(body: FindRequest, request: Request) -> Response:
         """Return the entities of one text or of several."""
-        return Response(await found(request, body), media_type="application/json")
+        return Response(await service.find(request, body), media_type="application/json")
 
     @app.post("/find/stream", responses=ERROR_RESPONSES | _STREAM, response_class=Response)
     async def find_with_progress(body: FindRequest, request: Request) -> Response:
         """Return lines of JSON: the progress of a long request, and the response of /find last."""
-        return await progress_response(lambda report: found(request, body, report))
+        return await progress_response(lambda report: service.find(request, body, report))
 
     @app.post("/download", responses=ERROR_RESPONSES | _file_response(), response_class=Response)
     async def download(body: DownloadRequest, request: Request) -> Response:
         """Return the entities of a text as a file."""
-        scored = await score(request, body, [body.text])
+        content = await service.download(request, body)
         form = FORMATS[body.format]
-        content = await builder.build(
-            lambda: form.write(scored.texts[0], scored.threshold, scored.only), texts=[body.text]
-        )
         headers = {"Content-Disposition": f'attachment; filename="{form.file_name}"'}
         return Response(content, media_type=f"{form.media_type}; charset=utf-8", headers=headers)
 

@@ -30,6 +30,7 @@ class Job:
     progress: the fraction of a large request that is done
     on_progress: is called with `progress` after each step of a large request
     characters_left: an estimate; decreases while a large request is processed
+    is_small: whether the request is processed in one step
     """
 
     finder: "EntityFinder"
@@ -41,6 +42,7 @@ class Job:
     on_progress: Callable[[float], None] | None = None
     started: bool = False
     characters_left: int = field(init=False)
+    is_small: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.characters_left = sum(map(len, self.texts))

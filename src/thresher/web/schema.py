@@ -216,7 +216,7 @@ class ModelsResponse(BaseModel):
 class HealthResponse(BaseModel):
     """The server is running.
 
-    precision: what the default model computes in: int8, float16 or float32
+    precision: the dtype of the default model's matrix products: int8, float16 or float32
     instruction_set: what the CPU supports, for example AVX2 or AVX-512 VNNI
     device: where the default model runs, cpu or cuda
     """

@@ -11,7 +11,7 @@ import pytest
 from thresher import EntityFinder
 from thresher.bulk.workers import LocalFinder
 from thresher.cli.entities.find import OutputFormat
-from thresher.cli.entities.writers import Find
+from thresher.cli.entities.writers import EntityWriter
 from thresher.text import read_annotated, read_conll
 from thresher.text.corpus import Document
 
@@ -278,7 +278,7 @@ def test_output_begins_before_the_input_ends(finder, form, split, monkeypatch):
         else Document("Magda left. " * 20, "s", number)
         for number in count(1)
     )
-    pieces = Find(LocalFinder(finder), documents, 0.5).write(form)
+    pieces = EntityWriter(LocalFinder(finder), documents, 0.5).pieces(form)
     assert "Magda" in next(pieces) + next(pieces)
 
 
@@ -299,9 +299,9 @@ def test_garbage_is_collected_rarely_while_finding_and_normally_afterwards(run, 
     during = []
 
     class Watched(EntityFinder):
-        def find_all(self, texts, **options):
+        def score_texts(self, texts):
             during.append(gc.get_threshold()[0])
-            return super().find_all(texts, **options)
+            return super().score_texts(texts)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("thresher.EntityFinder", Watched)

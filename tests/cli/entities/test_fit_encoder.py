@@ -105,7 +105,7 @@ def test_only_the_first_process_reports(run, amharic, tmp_path, monkeypatch, ran
     monkeypatch.setattr(Processes, "wait", lambda _: None)
     monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))
-    monkeypatch.setattr("thresher.cli.entities.fit.summary_of", lambda *_: None)
+    monkeypatch.setattr("thresher.cli.entities.fit._summary", lambda *_: None)
     result = run("fit", amharic, "-o", tmp_path / "m")
     assert result.status == 0
     assert result.err.count("burstiness prior for the others") == count

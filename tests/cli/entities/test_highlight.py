@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color
 
-from thresher.cli.entities.highlight import SHADES, highlight, highlighted
+from thresher.cli.entities.highlight import SHADES, highlight, highlighted_documents
 from thresher.text.annotations import Span
 from thresher.text.corpus import Document
 from thresher.text.kind_colours import COLOURS, KindColours
@@ -58,7 +58,7 @@ def test_windows_line_ends_become_plain_ones():
 
 def test_each_source_is_named_once():
     documents = [Document(TEXT, name) for name in ("a.txt", "a.txt", "-")]
-    shown = "".join(highlighted((document, SPANS) for document in documents))
+    shown = "".join(highlighted_documents((document, SPANS) for document in documents))
     assert shown.count("a.txt") == 1
     assert shown.count("standard input") == 1
     assert "6 entities" in shown
@@ -71,7 +71,7 @@ def test_every_kind_has_a_colour_of_its_own_and_a_legend(monkeypatch):
     monkeypatch.setenv("COLORTERM", "truecolor")
     shades = shades_of(highlight(TEXT, TYPED))
     assert shades == {"Magda": COLOURS[0], "Oslo": COLOURS[1]}
-    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), [*TYPED])] * 3))
+    shown = "".join(highlighted_documents([(Document(TEXT, "notes.txt"), [*TYPED])] * 3))
     legend = re.sub("\x1b\\[[0-9;]*m", "", shown).splitlines()[-1]
     assert legend.split() == "6 entities person 3 place 3".split()
 
@@ -80,7 +80,7 @@ def test_a_terminal_with_16_colours_gets_brackets_in_which_kinds_differ(monkeypa
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("COLORTERM", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), [*TYPED])]))
+    shown = "".join(highlighted_documents([(Document(TEXT, "notes.txt"), [*TYPED])]))
     assert "[Magda|person]" in shown
     assert "[Oslo|place]" in shown
 
@@ -100,7 +100,7 @@ def test_kinds_share_a_colour_only_if_there_are_more_than_colours(kinds):
 )
 def test_without_colours_entities_and_kinds_are_in_brackets(spans, marked, counted, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
-    shown = "".join(highlighted([(Document(TEXT, "notes.txt"), spans)]))
+    shown = "".join(highlighted_documents([(Document(TEXT, "notes.txt"), spans)]))
     assert marked in shown
     assert counted in shown
     assert "\x1b" not in shown

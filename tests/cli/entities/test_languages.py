@@ -29,14 +29,14 @@ def estimated(monkeypatch):
     """The numbers of words to which models are adapted, by the name of the model."""
     words = {}
 
-    def load_model(choice, *, quiet):
+    def load_entity_finder(choice, *, quiet):
         def estimate_adaptation(texts):
             words[choice.name] = sum(len(each) for text in texts for each in text)
             return Adaptation(SignalWeights(), 0.5, frozenset(), words[choice.name])
 
         return SimpleNamespace(estimate_adaptation=estimate_adaptation)
 
-    monkeypatch.setattr(preparation, "load_model", load_model)
+    monkeypatch.setattr(preparation, "load_entity_finder", load_entity_finder)
     return words
 
 

@@ -88,7 +88,7 @@ def test_graph_and_plot_are_written_beside_the_table(run, folder, tmp_path):
         (["--only", "plce"], "unknown kind 'plce' in --only; choose from person, place; did you"),
         (["-o", "e.xlsx"], "cannot tell the format of e.xlsx by its name (.jsonl, "),
         (["--to", "parquet"], "Parquet is not written to standard output; name a file with"),
-        (["--plot", "p.gif"], "--plot draws svg, png, pdf, which the file name must end in"),
+        (["--plot", "p.gif"], "the file name of --plot must end in .svg, .png or .pdf"),
         (["--graph", "missing/g.graphml"], "cannot write"),
     ],
 )

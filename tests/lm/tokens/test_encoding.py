@@ -14,7 +14,7 @@ from thresher.lm.choices import TokenizerKind
 from thresher.lm.shape import Shape
 from thresher.lm.tokens import text_range
 from thresher.lm.tokens.counts import token_counts
-from thresher.lm.tokens.encoding import compact_dtype, encode_compactly, encode_text, state_path
+from thresher.lm.tokens.encoding import compact_dtype, encode_text, state_path
 from thresher.lm.tokens.factory import learn_tokenizer
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.training.fit import fit_language_model
@@ -39,10 +39,10 @@ def test_ids_are_those_of_the_whole_text(path, monkeypatch, kind, piece):
     tokenizer = learn_tokenizer(kind, TEXT)
     expected = tokenizer.encode(TEXT).tolist()
     monkeypatch.setattr(text_range, "PIECE_CHARACTERS", piece)
-    ids = encode_compactly(tokenizer, TEXT, path=path)
+    ids = encode_text(tokenizer, TEXT, path=path).ids
     assert ids.dtype == torch.int16
     assert ids.tolist() == expected
-    assert encode_compactly(tokenizer, "", path=path).tolist() == []
+    assert encode_text(tokenizer, "", path=path).ids.tolist() == []
 
 
 @pytest.mark.parametrize("kind", TokenizerKind)
@@ -50,7 +50,7 @@ def test_a_part_of_a_text_is_encoded_like_a_copy_of_it(path, kind):
     tokenizer = learn_tokenizer(kind, TEXT)
     part = TextRange(TEXT, 7, 200)
     expected = tokenizer.encode(TEXT[7:200]).tolist()
-    assert encode_compactly(tokenizer, part, path=path).tolist() == expected
+    assert encode_text(tokenizer, part, path=path).ids.tolist() == expected
 
 
 @given(st.text(st.sampled_from("a \n\r\v\x85\u2028"), max_size=40), st.integers(1, 9))
@@ -59,7 +59,7 @@ def test_no_token_depends_on_where_pieces_end(folder, text, piece):
     expected = tokenizer.encode(text).tolist()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_range, "PIECE_CHARACTERS", piece)
-        assert encode_compactly(tokenizer, text, path=folder / "ids").tolist() == expected
+        assert encode_text(tokenizer, text, path=folder / "ids").ids.tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_encoding_to_a_file_needs_memory_for_a_few_pieces_only(tmp_path, monkeyp
     monkeypatch.setattr(text_range, "PIECE_CHARACTERS", 1 << 12)
     text, tokenizer = TEXT * 1000, learn_tokenizer("characters", TEXT)
     tracemalloc.start()
-    encode_compactly(tokenizer, text, path=tmp_path / "ids")
+    encode_text(tokenizer, text, path=tmp_path / "ids")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(text) > 600_000 > peak
@@ -97,15 +97,15 @@ def test_a_model_learns_the_same_from_ids_in_files(tmp_path):
 def test_ids_of_an_earlier_text_stay_as_they_are(tmp_path):
     """Truncating a file that is mapped would crash the process that reads it."""
     tokenizer = learn_tokenizer("characters", "ab")
-    before = encode_compactly(tokenizer, "ba" * 10_000, path=tmp_path / "ids")
-    after = encode_compactly(tokenizer, "a", path=tmp_path / "ids")
+    before = encode_text(tokenizer, "ba" * 10_000, path=tmp_path / "ids").ids
+    after = encode_text(tokenizer, "a", path=tmp_path / "ids").ids
     assert after.tolist() == [0]
     assert before.tolist() == [1, 0] * 10_000
 
 
 def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(InputError, match="cannot write token ids to"):
-        encode_compactly(learn_tokenizer("characters", "ab"), "ab", path=tmp_path / "none" / "ids")
+        encode_text(learn_tokenizer("characters", "ab"), "ab", path=tmp_path / "none" / "ids")
 
 
 def test_a_full_disk_is_reported_and_not_a_shorter_text(tmp_path):
@@ -115,7 +115,7 @@ def test_a_full_disk_is_reported_and_not_a_shorter_text(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
         with pytest.raises(InputError, match="cannot write token ids to"):
-            encode_compactly(tokenizer, "ab" * 1000, path=tmp_path / "train.ids")
+            encode_text(tokenizer, "ab" * 1000, path=tmp_path / "train.ids")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 

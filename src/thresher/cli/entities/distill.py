@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import OptionGroup, argument, with_option_groups
 from thresher.cli.options import Epochs, JsonRunOptions, NewModelOptions, Seed, TextOptions
 from thresher.cli.output import print_summary
@@ -51,7 +51,7 @@ def distill(
     new_model.check()
     problems = Problems()
     documents = texts.read(problems)
-    teacher = load_model(FinderChoice(Path(model), run.device), quiet=run.quiet)
+    teacher = load_entity_finder(FinderChoice(Path(model), run.device), quiet=run.quiet)
     from thresher.entities.training.distillation import DistillationSettings  # noqa: PLC0415 (torch)
     from thresher.entities.training.distillation_report import distill_with_report  # noqa: PLC0415
 

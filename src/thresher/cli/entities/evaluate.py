@@ -76,8 +76,6 @@ def evaluate(
     texts = GoldTexts.read(gold, format=format_, encoding=encoding, on_skipped=print_note)
     choice = finder_options.choice(run.device, selector)
     finder = load_finder(choice, quiet=run.quiet)
-    threshold = finder_options.threshold
-    threshold = finder.threshold if threshold is None else threshold
     adapt = choice.adapts_by_default() if adapt is None else adapt
     counts = texts.counts()
     with progress_bars(quiet=run.quiet) as progress:
@@ -85,7 +83,7 @@ def evaluate(
             name: evaluate_finder(
                 finder,
                 texts,
-                threshold=finder_options.threshold if adapt else threshold,
+                threshold=finder_options.threshold,
                 lower_case=lower_case,
                 adapt=adapt,
                 kind_map=names,
@@ -94,7 +92,8 @@ def evaluate(
             for name, lower_case in _CASINGS.items()
         }
     _note_unknown_kinds(texts.labels, finder.kinds, names)
-    model = finder_options.model
+    model, threshold = finder_options.model, finder_options.threshold
+    threshold = finder.threshold if threshold is None else threshold
     about = {
         "gold": gold,
         "model": str(model) if model else None,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.find_options import Kinds, Model, Selector, read_kinds
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import flag, option, with_option_groups
 from thresher.cli.options import SummaryOptions
 from thresher.cli.output import print_summary
@@ -40,7 +40,7 @@ def export(
     if output.exists() and not force:
         raise InputError(f"{output} exists; choose another file, or add `force` to replace it")
     choice = FinderChoice(model, "cpu", selector, exact=True, kinds=read_kinds(kinds))
-    finder = load_model(choice, quiet=run.quiet)
+    finder = load_entity_finder(choice, quiet=run.quiet)
     from thresher.entities.onnx.export import export_onnx  # noqa: PLC0415 (torch)
 
     with lock_output(output), progress_bars(quiet=run.quiet) as progress:

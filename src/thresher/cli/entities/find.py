@@ -15,12 +15,7 @@ from thresher.cli.entities.find_options import (
     Selector,
     Workers,
 )
-from thresher.cli.entities.preparation import (
-    Adapt,
-    adapted,
-    documents_of,
-    prepare,
-)
+from thresher.cli.entities.preparation import Adapt, adapted, documents_of, prepare
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
@@ -56,9 +51,15 @@ class OutputFormat(StrEnum):
 
 
 _FORMAT_OF_SUFFIX = {
-    **{".html": "html", ".htm": "html"},
-    **{".conll": "conll", ".iob2": "iob2", ".iob": "iob2", ".bio": "iob2"},
-    **{".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"},
+    ".html": "html",
+    ".htm": "html",
+    ".conll": "conll",
+    ".iob2": "iob2",
+    ".iob": "iob2",
+    ".bio": "iob2",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
 }
 
 To = Annotated[
@@ -123,7 +124,7 @@ def find(
     choice = finder.choice(run.device, selector)
     if engine is not None:
         choice, _ = adapted(choice, texts.read(Problems()), adapt=adapt, quiet=run.quiet)
-        return find_in_bulk(
+        find_in_bulk(
             texts,
             output,
             finder=choice,
@@ -133,11 +134,12 @@ def find(
             workers=workers,
             quiet=run.quiet,
         )
+        return
     path = None if output is None else Path(output)
     check_output_file(path, texts.files())
     output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
     check_not_parquet_on_standard_output(output_format, path)
-    from thresher.cli.entities.writers import Find  # noqa: PLC0415 (numpy)
+    from thresher.cli.entities.writers import EntityWriter  # noqa: PLC0415 (numpy)
 
     problems = Problems()
     documents = documents_of(texts, problems)
@@ -149,16 +151,17 @@ def find(
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet or on_terminal) as progress,
     ):
-        documents = _checked(documents, choice.readable_scripts(), problems)
-        found = Find(finders, progress.track(documents, "finding"), finder.threshold, only)
-        for piece in found.write(output_format):
+        documents = _report_unreadable(documents, choice.readable_scripts(), problems)
+        tracked = progress.track(documents, "finding")
+        writer = EntityWriter(finders, tracked, finder.threshold, only)
+        for piece in writer.pieces(output_format):
             write(piece)
     if path is not None:
-        print_remark(f"{found.entities:,} entities in {path}", quiet=run.quiet)
+        print_remark(f"{writer.entities:,} entities in {path}", quiet=run.quiet)
     problems.exit_if_any()
 
 
-def _checked(
+def _report_unreadable(
     documents: Iterable[Document], scripts: Set[str] | None, problems: Problems
 ) -> Iterator[Document]:
     """Yield all documents; report those that the model cannot read, or not split into words.

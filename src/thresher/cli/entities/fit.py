@@ -27,8 +27,12 @@ from thresher.progress import SilentProgress
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
-    from thresher import EntitySettings
+    from thresher import EntityFinder, EntitySettings
     from thresher.text.document import Document
+
+Sentences = Sequence[Sequence[str]]
+
+_SAMPLE = 500  # sentences on which the fraction of selected words is measured
 
 
 @with_option_groups
@@ -73,7 +77,7 @@ def fit(
         quiet=run.quiet,
     )
     if summary is not None:
-        print_summary(summary, summary_line, run)
+        print_summary(summary, _summary_line, run)
         problems.exit_if_any()
 
 
@@ -126,18 +130,10 @@ def _train(
             if not processes.is_main:
                 return None
             finder.save(model.output)
-            return summary_of(model.output, finder, sentences, bars.notes)
+            return _summary(model.output, finder, sentences, bars.notes)
 
 
-if TYPE_CHECKING:
-    from thresher import EntityFinder
-
-Sentences = Sequence[Sequence[str]]
-
-_SAMPLE = 500  # sentences on which the fraction of selected words is measured
-
-
-def summary_of(
+def _summary(
     folder: Path, finder: "EntityFinder", sentences: Sentences, warnings: list[str]
 ) -> dict[str, Any]:
     """Return the facts about a trained model, for JSON."""
@@ -161,7 +157,7 @@ def summary_of(
     }
 
 
-def summary_line(summary: dict[str, Any]) -> str:
+def _summary_line(summary: dict[str, Any]) -> str:
     """Return the summary as one line of text."""
     weights = ", ".join(
         f"{signal} {value:+.2f}"
@@ -184,9 +180,6 @@ def summary_line(summary: dict[str, Any]) -> str:
 def _selected_fraction(finder: "EntityFinder", sentences: Sentences) -> float:
     """Return the fraction of words above the threshold in a sample spread over the text."""
     sample = sentences[:: -(-len(sentences) // _SAMPLE)]
-    scores = [
-        float(score)
-        for row in (each.scores for each in finder.score_sentences(sample))
-        for score in row
-    ]
-    return sum(score >= finder.threshold for score in scores) / len(scores)
+    scored = finder.score_sentences(sample)
+    selected = sum(int((each.scores.astype(float) >= finder.threshold).sum()) for each in scored)
+    return selected / sum(len(each.scores) for each in scored)

@@ -11,12 +11,12 @@ from thresher.cli.options import ResumableModelOptions
 from thresher.cli.progress import ProgressBars
 from thresher.errors import InputError
 
-SEPARATOR = ","
-
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
     from thresher.lm.training.state import TrainingProgress
     from thresher.training_processes import Processes
+
+SEPARATOR = ","
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from thresher.text.segmentation.unspaced_scripts import has_word_dictionary
 
 if TYPE_CHECKING:
     from thresher import PriorKnowledge
-    from thresher.encoders.surprisal import SurprisalModel
+    from thresher.encoders.surprisal import CausalSurprisal
     from thresher.progress import ProgressReporter
 
 
-def load_surprisal_model(folder: str | None, device: str | None) -> "SurprisalModel | None":
+def load_surprisal_model(folder: str | None, device: str | None) -> "CausalSurprisal | None":
     """Load the causal language model for the surprisal prior; None if there is no folder."""
     if folder is None:
         return None
@@ -27,7 +27,7 @@ def prior_knowledge(
     sentences: Sequence[Sequence[str]],
     progress: "ProgressReporter",
     *,
-    surprisal_model: "SurprisalModel | None",
+    surprisal_model: "CausalSurprisal | None",
     **arguments: Any,
 ) -> "PriorKnowledge":
     """Return prior knowledge about the sentences; note what is unusual about their scripts."""

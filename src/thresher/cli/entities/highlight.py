@@ -27,7 +27,7 @@ _ESCAPED = {ord(character): f"\\{character}" for character in "\\[]"}
 _ESCAPED_IN_ENTITIES = _ESCAPED | {ord("|"): "\\|"}
 
 
-def terminal() -> Console:
+def terminal_console() -> Console:
     """Return a console that keeps colours in a pipe.
 
     It has none if NO_COLOR is set, or if the terminal has only 16 colours: all shades would be one
@@ -39,9 +39,9 @@ def terminal() -> Console:
     return console
 
 
-def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
+def highlighted_documents(found: Iterable[DocumentSpans]) -> Iterator[str]:
     """Yield each text with coloured entities, with a heading where a new source begins."""
-    console = terminal()
+    console = terminal_console()
     coloured = console.color_system is not None
     colours = KindColours()
     kinds: Counter[str | None] = Counter()
@@ -53,7 +53,7 @@ def highlighted(found: Iterable[DocumentSpans]) -> Iterator[str]:
                 source = document.source
                 console.print(heading(source))
             if document.fields:
-                console.print(field_line(document.fields), no_wrap=True, overflow="ellipsis")
+                console.print(_field_line(document.fields), no_wrap=True, overflow="ellipsis")
             console.print(highlight(document.text, spans, coloured=coloured, colours=colours))
         yield captured.get()
     with console.capture() as captured:
@@ -79,7 +79,7 @@ def highlight(
     for span in spans:
         highlighted_text.append(_between(text[end : span.start], coloured=coloured))
         if coloured:
-            highlighted_text.append(safe(span.text), _style(span, colours))
+            highlighted_text.append(printable(span.text), _style(span, colours))
         else:
             highlighted_text.append(_in_brackets(span))
         end = span.end
@@ -87,23 +87,23 @@ def highlight(
 
 
 def _between(text: str, *, coloured: bool) -> str:
-    return safe(text) if coloured else safe(text).translate(_ESCAPED)
+    return printable(text) if coloured else printable(text).translate(_ESCAPED)
 
 
 def _in_brackets(span: Span) -> str:
-    kind = "" if span.kind is None else f"|{safe(span.kind).translate(_ESCAPED_IN_ENTITIES)}"
-    return f"[{safe(span.text).translate(_ESCAPED_IN_ENTITIES)}{kind}]"
+    kind = "" if span.kind is None else f"|{printable(span.kind).translate(_ESCAPED_IN_ENTITIES)}"
+    return f"[{printable(span.text).translate(_ESCAPED_IN_ENTITIES)}{kind}]"
 
 
 def heading(source: str) -> Rule:
     """Return the name of a source as a heading."""
-    return Rule(Text(safe(display_name(source)), "bold"), align="left", style="dim")
+    return Rule(Text(printable(display_name(source)), "bold"), align="left", style="dim")
 
 
-def field_line(fields: JsonObject) -> Text:
+def _field_line(fields: JsonObject) -> Text:
     """Return the fields of a record as one line: "id 5   lang en"."""
     values = (f"{name} {field_text(value)}" for name, value in fields.items())
-    return Text(" ".join(safe("   ".join(values)).splitlines()), "dim")
+    return Text(" ".join(printable("   ".join(values)).splitlines()), "dim")
 
 
 def _footer(kinds: Counter[str | None], colours: KindColours | None) -> Text:
@@ -120,7 +120,7 @@ def _footer(kinds: Counter[str | None], colours: KindColours | None) -> Text:
                 footer.append(f" {minimum:.1f} ", f"not dim black on {shade}")
         return footer
     for kind, count in sorted(kinds.items(), key=lambda item: (item[0] is None, -item[1])):
-        name = NO_KIND if kind is None else safe(kind)
+        name = NO_KIND if kind is None else printable(kind)
         footer.append("   ")
         footer.append(f" {name} ", _background(colours.colour(kind)) if colours else "")
         footer.append(f" {count:,}")
@@ -138,6 +138,6 @@ def _background(colour: str) -> str:
     return f"not dim black on {colour}"
 
 
-def safe(text: str) -> str:
+def printable(text: str) -> str:
     """Replace control characters, and Windows line ends by plain ones."""
     return text.replace("\r\n", "\n").translate(_CONTROL_CHARACTERS)

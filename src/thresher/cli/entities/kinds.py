@@ -9,7 +9,7 @@ from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.find_options import Exact, Model
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import number_option, option, with_option_groups
 from thresher.cli.options import RunOptions, TextOptions, output_option
 from thresher.cli.output import check_output_file, open_output, plural
@@ -60,7 +60,7 @@ def kinds(
         raise InputError(f"{plot} must end with {' or '.join(_SUFFIXES)}")
     problems = Problems()
     documents = texts.read(problems)
-    finder = load_model(FinderChoice(model, run.device, exact=exact), quiet=run.quiet)
+    finder = load_entity_finder(FinderChoice(model, run.device, exact=exact), quiet=run.quiet)
     with progress_bars(quiet=run.quiet) as progress:
         found = discover(finder, progress.track(documents, "reading"), groups=groups)
     if plot is not None:

@@ -9,7 +9,7 @@ from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems
-from thresher.cli.models import load_model
+from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import flag
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark
@@ -60,7 +60,24 @@ def adapted(
     """
     if adapt is False or not (adapt or choice.is_auto or choice.adapts_by_default()):
         return choice, documents
-    from thresher.entities.finding.adaptation import MAX_WORDS, MIN_WORDS  # noqa: PLC0415 (numpy)
+    first, texts = _first_documents(documents)
+    adaptations = {}
+    for name, own in _texts_by_model(choice, texts).items():
+        model = choice.with_model(name) if choice.is_auto else choice
+        if (adapt or model.adapts_by_default()) and _has_enough_words(own):
+            finder = load_entity_finder(replace(model, kinds=KindsWord.NONE), quiet=quiet)
+            adaptation = finder.estimate_adaptation(own)
+            if adaptation is not None:
+                print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
+                adaptations[name] = adaptation
+    return replace(choice, adaptations=adaptations), chain(first, documents)
+
+
+def _first_documents(
+    documents: Iterator[Document],
+) -> tuple[list[Document], list[list[list[str]]]]:
+    """Return the first documents, as many as adaptation uses, and the words of their sentences."""
+    from thresher.entities.finding.adaptation import MAX_WORDS  # noqa: PLC0415 (numpy)
 
     first, texts, words = [], [], 0
     for document in documents:
@@ -69,18 +86,13 @@ def adapted(
         words += sum(map(len, texts[-1]))
         if words >= MAX_WORDS:
             break
-    adaptations = {}
-    for name, own in _texts_by_model(choice, texts).items():
-        model = choice.with_model(name) if choice.is_auto else choice
-        enough = sum(len(words) for text in own for words in text) >= MIN_WORDS
-        if not enough or not (adapt or model.adapts_by_default()):
-            continue
-        finder = load_model(replace(model, kinds=KindsWord.NONE), quiet=quiet)
-        adaptation = finder.estimate_adaptation(own)
-        if adaptation is not None:
-            print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
-            adaptations[name] = adaptation
-    return replace(choice, adaptations=adaptations), chain(first, documents)
+    return first, texts
+
+
+def _has_enough_words(texts: "Sequence[SplitText]") -> bool:
+    from thresher.entities.finding.adaptation import MIN_WORDS  # noqa: PLC0415 (numpy)
+
+    return sum(len(words) for text in texts for words in text) >= MIN_WORDS
 
 
 def _texts_by_model(
@@ -96,7 +108,7 @@ def _texts_by_model(
 def _with_discovered_kinds(
     choice: FinderChoice, documents: Sequence[Document], *, quiet: bool
 ) -> FinderChoice:
-    finder = load_model(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
+    finder = load_entity_finder(replace(choice, kinds=KindsWord.NONE), quiet=quiet)
     examples = discover(finder, documents).examples()
     print_remark(f"discovered kinds: {', '.join(examples.kinds)}", quiet=quiet)
     return replace(choice, kinds=examples)

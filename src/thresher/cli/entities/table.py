@@ -28,11 +28,7 @@ from thresher.errors import InputError
 if TYPE_CHECKING:
     from thresher.entities.tables.counting import EntityTable
 
-SPELLINGS_SEPARATOR = " | "  # in a cell of a CSV or TSV table
-_WIDE, _VERY_WIDE = 100, 140  # characters of a terminal that shows more columns
-_SHOWN = 50  # rows on a terminal, if `top` is not given
 _PLOT_FORMATS = ("svg", "png", "pdf")
-
 _FORMAT_OF_SUFFIX = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 
 To = Annotated[
@@ -141,9 +137,7 @@ def entities(
 def _plot_format(plot: Path | None) -> str:
     plot_format = "svg" if plot is None else plot.suffix.lower().removeprefix(".")
     if plot_format not in _PLOT_FORMATS:
-        raise InputError(
-            f"`plot` draws {', '.join(_PLOT_FORMATS)}, which the file name must end in"
-        )
+        raise InputError("the file name of `plot` must end in .svg, .png or .pdf")
     return plot_format
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from thresher.cli.entities.highlight import safe
+from thresher.cli.entities.highlight import printable
 from thresher.cli.output import open_output, render
 from thresher.text.formats.tables import to_csv, to_parquet
 from thresher.text.records import JsonObject, to_json_line
@@ -41,7 +41,7 @@ def write_table(
     with open_output(output) as write:
         if output_format == TableFormat.TERMINAL:
             shown = rows if top is not None or output is not None else rows[:_SHOWN]
-            write(f"{render(terminal_table(shown, width=Console().width))}\n")
+            write(f"{render(_terminal_table(shown, width=Console().width))}\n")
             if len(shown) < len(table):
                 write(f"{len(shown):,} of {len(table):,} entities\n")
             return
@@ -65,7 +65,7 @@ def _with_joined_spellings(row: JsonObject) -> JsonObject:
     return row | {"spellings": SPELLINGS_SEPARATOR.join(row["spellings"])}
 
 
-def terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
+def _terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
     """Return the table for a terminal; first mentions and examples are shown if they fit.
 
     width: the width of the terminal, in characters
@@ -83,20 +83,21 @@ def terminal_table(rows: Sequence["EntityRow"], *, width: int) -> Table:
     if width >= _VERY_WIDE:
         columns["example"] = lambda row: row.example
     for name in columns:
-        is_number = name in ("mentions", "documents", "score")
-        is_long = name in ("other spellings", "first mention", "example")
-        table.add_column(
-            name,
-            justify="right" if is_number else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=len(name) if is_number or is_long else 16 if name == "entity" else None,
-            max_width=40 if name == "entity" else None,
-            ratio=1 if is_long else None,
-        )
+        table.add_column(name, no_wrap=True, overflow="ellipsis", **_column_layout(name))
     for row in rows:
-        table.add_row(*(Text(safe(cell(row))) for cell in columns.values()))
+        table.add_row(*(Text(printable(cell(row))) for cell in columns.values()))
     return table
+
+
+def _column_layout(name: str) -> dict[str, Any]:
+    """Return arguments of `Table.add_column`."""
+    if name == "entity":
+        return {"min_width": 16, "max_width": 40}
+    if name in ("mentions", "documents", "score"):
+        return {"min_width": len(name), "justify": "right"}
+    if name in ("other spellings", "first mention", "example"):
+        return {"min_width": len(name), "ratio": 1}
+    return {}
 
 
 def _other_spellings(row: "EntityRow") -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from thresher.bulk.chunks import DocumentSpans, FindSpans, ScoreWords, split_into_chunks
 from thresher.bulk.workers import FinderPool
-from thresher.cli.entities.highlight import highlighted
+from thresher.cli.entities.highlight import highlighted_documents
 from thresher.entities.finding.decoding import Candidate, word_spans
 from thresher.text.document import Document
 from thresher.text.formats.conll import to_comments, to_conll, to_iob2
@@ -27,8 +27,8 @@ SentenceEntities = tuple["ScoredSentence", list[Candidate]]
 
 
 @dataclass
-class Find:
-    """One run of a finder over documents.
+class EntityWriter:
+    """Finds the entities of documents and writes them in an output format.
 
     threshold: minimum score of an entity; None for the threshold of the model
     only: kinds of entities to write; None for all
@@ -78,7 +78,7 @@ class Find:
 
     def terminal(self) -> Iterator[str]:
         """Yield coloured text."""
-        return highlighted(self.spans())
+        return highlighted_documents(self.spans())
 
     def conll(self) -> Iterator[str]:
         """Yield sentences with a line for each word: the word, its tag, its score.
@@ -124,8 +124,8 @@ class Find:
         for document, spans in self.spans():
             yield from span_rows(document, spans)
 
-    def write(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
-        """Yield the pieces of the output in a format."""
+    def pieces(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
+        """Yield the output in a format, piece by piece."""
         writers: dict[str, Callable[[], Iterator[str] | Iterator[bytes]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,

@@ -3,7 +3,7 @@
 import thresher
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.lm.figures import figures_as_json, figures_as_table
-from thresher.cli.lm.inputs import join_documents, load_model
+from thresher.cli.lm.inputs import join_documents, load_language_model
 from thresher.cli.lm.options import ModelFolder, TestSources
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import Field, Format, JsonRunOptions
@@ -34,7 +34,7 @@ def evaluate(
     from thresher.lm.reports.text_evaluation import evaluate_text  # noqa: PLC0415 (torch)
 
     problems = Problems()
-    trained = load_model(model, device=run.device)
+    trained = load_language_model(model, device=run.device)
     evaluation = trained.test
     if sources:
         texts = thresher.read_texts(

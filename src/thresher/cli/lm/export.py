@@ -2,7 +2,7 @@
 
 import json
 
-from thresher.cli.lm.inputs import load_model
+from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.lm.options import ExportFolder, ModelFolder
 from thresher.cli.options import Force, Json, Quiet
 from thresher.cli.output import print_line
@@ -27,7 +27,7 @@ def export(
 
     if output.exists() and not (output.is_dir() and (force or not any(output.iterdir()))):
         raise InputError(f"{output} exists; choose another folder, or add `force` to replace it")
-    trained = load_model(model, device="cpu")
+    trained = load_language_model(model, device="cpu")
     files = export_model(trained, output)
     if as_json:
         print_line(json.dumps({"model": str(output), "files": files}))

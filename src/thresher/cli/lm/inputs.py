@@ -82,7 +82,7 @@ def chosen_device(name: str | None) -> "torch.device":
     return device
 
 
-def load_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
+def load_language_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
     """Load the language model of a folder."""
     from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415 (torch)
 

@@ -240,7 +240,7 @@ class LanguageModelTrainingOptions(OptionGroup):
     fused: Annotated[
         bool | None,
         flag(
-            "Compute the loss without holding all logits; by default on a GPU, where it pays.",
+            "Compute the loss without holding all logits; by default on a GPU, if it is faster.",
             "--fused/--no-fused",
             rich_help_panel=TRAINING,
         ),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thresher.atomic_files import check_can_write
-from thresher.cli.lm.inputs import load_model
+from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.lm.options import ModelFolders, ReportFolder
 from thresher.cli.options import Json, Quiet
 from thresher.cli.output import plural, print_line
@@ -34,7 +34,7 @@ def report(
         count = progress.stage("models", len(models) + 1)
         loaded = {}
         for name, folder in zip(_names(models), models, strict=True):
-            loaded[name] = load_model(folder, device="cpu")
+            loaded[name] = load_language_model(folder, device="cpu")
             count(1)
         files = write_report(loaded, output)
         count(1)

@@ -3,7 +3,7 @@
 import json
 
 from thresher.cli.lm import options
-from thresher.cli.lm.inputs import load_model
+from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.options import Device, Json
 from thresher.cli.output import print_line
 
@@ -30,7 +30,7 @@ def sample(
 
     from thresher.lm.sampling import sample_texts  # noqa: PLC0415
 
-    trained = load_model(model, device=device)
+    trained = load_language_model(model, device=device)
     generator = torch.Generator(trained.model.device)
     if seed is None:
         generator.seed()

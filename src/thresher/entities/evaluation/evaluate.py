@@ -70,7 +70,7 @@ class GoldTexts:
     def kind_names(
         self, kinds: Sequence[str], kind_map: Mapping[str, str] | None = None
     ) -> dict[str, str | None] | None:
-        """Return the common names of labels and kinds; None if one of both is missing.
+        """Return the common names of labels and kinds; None if there are no labels or no kinds.
 
         kinds: those that a finder knows   kind_map: as in `evaluate_finder`
         """

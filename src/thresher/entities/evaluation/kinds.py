@@ -15,7 +15,7 @@ from thresher.errors import InputError, did_you_mean
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.tags import ENTITY_LABEL
 
-WITHOUT_KIND = "none"  # the name to which a kind is mapped that is to count as no kind
+WITHOUT_KIND = "none"  # a kind that is mapped to this name counts as no kind
 NO_KIND, NOT_FOUND, NO_ENTITY = "(no kind)", "(not found)", "(no entity)"
 
 KindNames = Mapping[str, str | None]  # the common name of each kind in gold data or predictions

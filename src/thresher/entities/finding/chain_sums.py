@@ -5,7 +5,7 @@ first `counts[i]` stretches as slices of arrays, without padding.
 """
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,38 +23,40 @@ class ChainWeights:
 
     start: the probability that a name starts, wherever one can
     odds: the weight of a word inside a name
-    begin: of starting a name at the word
-    proceed: of continuing a name to the next word, times the odds of that word
-    stay: of ending a name with the word   stop: the same if no name can follow
+    continues: the probability that a name at the word continues to the next one
+    begins: the probability that a name begins with the word
+    continue_weight: `continues` times the odds of the next word
+    ends: the probability that a name ends with the word
+    ends_last: the same where no other name follows it directly
     """
 
     start: float
     odds: Floats
-    go_on: Floats
-    begin: Floats
-    proceed: Floats
-    stay: Floats
-    stop: Floats
+    continues: Floats
+    begins: Floats
+    continue_weight: Floats
+    ends: Floats
+    ends_last: Floats
 
     @classmethod
     def of(
-        cls, start: float, odds: Floats, go_on: Floats, can_start: Flags, can_end: Flags
+        cls, start: float, odds: Floats, continues: Floats, can_start: Flags, can_end: Flags
     ) -> "ChainWeights":
-        """go_on: (words,), the probability that a name at the word continues to the next one."""
-        stay = 1 - go_on
+        """Compute the factors that follow from the others, (words,) each."""
+        ends = 1 - continues
         return cls(
             start,
             odds,
-            go_on,
-            begin=np.where(can_start, start, 0.0),
-            proceed=go_on * np.append(odds[1:], 0.0),
-            stay=stay,
-            stop=np.where(can_end, stay * (1 - start), 0.0),
+            continues,
+            begins=np.where(can_start, start, 0.0),
+            continue_weight=continues * np.append(odds[1:], 0.0),
+            ends=ends,
+            ends_last=np.where(can_end, ends * (1 - start), 0.0),
         )
 
     def rows(self, index: Indices) -> "ChainWeights":
         """Return the weights of some words."""
-        arrays = (self.odds, self.go_on, self.begin, self.proceed, self.stay, self.stop)
+        _, *arrays = (getattr(self, each.name) for each in fields(self))
         return ChainWeights(self.start, *(each[index] for each in arrays))
 
 
@@ -110,7 +112,7 @@ def span_probabilities(
             if not longer.any():
                 break
             word, word_end = word[longer], word_end[longer]
-            weight = weight[longer] * weights.proceed[word + length - 1]
+            weight = weight[longer] * weights.continue_weight[word + length - 1]
     starts, ends, probabilities = map(np.concatenate, zip(*found, strict=True))
     return starts, ends, probabilities
 
@@ -123,30 +125,30 @@ def _forward(steps: _Steps, own: ChainWeights) -> tuple[Floats, Floats]:
     for now, following in zip(steps.slices, [*steps.slices[1:], slice(0, 0)], strict=True):
         more = following.stop - following.start  # stretches with another word
         free = outside + ended  # of not continuing a name
-        begin = free * own.begin[now]
+        begin = free * own.begins[now]
         before[now] = begin
         inside = (begin + continued) * own.odds[now]
         outside = free * (1 - own.start)
-        last = outside[more:] * (1 - own.start) + inside[more:] * own.stop[now][more:]
+        last = outside[more:] * (1 - own.start) + inside[more:] * own.ends_last[now][more:]
         total[more : len(outside)] = last
         outside, inside = outside[:more], inside[:more]
-        ended, continued = inside * own.stay[now][:more], inside * own.go_on[now][:more]
+        ended, continued = inside * own.ends[now][:more], inside * own.continues[now][:more]
     return before, total
 
 
 def _backward(steps: _Steps, own: ChainWeights) -> Floats:
     """Return for each word the weight of all that follows a name that ends with it."""
-    after = own.stop.copy()  # of the last words of stretches
+    after = own.ends_last.copy()  # of the last words of stretches
     outside = np.full(len(after[steps.slices[0]]), 1 - own.start)
     inside, following = np.empty_like(outside), slice(0, 0)
-    begin = own.begin * own.odds
+    begin = own.begins * own.odds
     for now in reversed(steps.slices):
         more = following.stop - following.start  # stretches with another word
         free = (1 - own.start) * outside[:more] + begin[following] * inside[:more]
-        ending = own.stay[now][:more] * free
+        ending = own.ends[now][:more] * free
         after[now][:more] = ending
-        inside[:more] = ending + own.proceed[now][:more] * inside[:more]
-        inside[more : now.stop - now.start] = own.stop[now][more:]
+        inside[:more] = ending + own.continue_weight[now][:more] * inside[:more]
+        inside[more : now.stop - now.start] = own.ends_last[now][more:]
         outside[:more] = free
         following = now
     return after

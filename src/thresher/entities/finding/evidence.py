@@ -24,6 +24,7 @@ outside of it and cannot start it; `name_patterns.py` has the exceptions ("Queen
 """
 
 from collections.abc import Set
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ from thresher.entities.finding.name_patterns import (
     titles_outside,
 )
 from thresher.entities.finding.signals import Flags, WordSignals, following, previous
-from thresher.entities.finding.span_model import ChainInputs
+from thresher.entities.finding.span_model import ChainInputs, Evidence
 from thresher.entities.finding.word_traits import Trait, Traits, have, word_traits
 from thresher.entities.priors.casing import Casing
 from thresher.text.indexed_sentences import IndexedSentences
@@ -56,8 +57,6 @@ NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
 NUMBER_LOG_ODDS, ORDINAL_LOG_ODDS, QUOTED_LOG_ODDS = 0.0, -2.0, -1.0
 AMPERSAND_LOG_ODDS = -1.0
 _NO_LINK, _MAX_LINK = -9.0, 6.0
-
-Evidence = NDArray[np.float64]
 
 
 def chain_inputs(
@@ -83,31 +82,52 @@ def chain_inputs(
     name = capital | (caseless & (log_odds > MIN_NAME_LOG_ODDS))
     outside = titles_outside(traits, title, name, name & ~common_noun, last)
     starting_title = titles_at_start(traits, title, capital, capital & ~common_noun, last)
-    # Words whose gates say nothing get constants.
     log_odds = _with_prepositions(log_odds, links, traits, signals, last)
+    log_odds, parts = _with_name_patterns(log_odds, traits, capital, common_noun, last)
+    # Quotation marks decide about the edges of the titles of works, whatever the words are.
+    quoted = quoted_titles(sentences, traits)
+    log_odds = np.where(quoted.inside, np.maximum(log_odds, QUOTED_LOG_ODDS), log_odds)
+    inner = (inner | parts.inner) & ~quoted.inside
+    can_start = ~(inner | parts.later | (excluded & ~starting_title))
+    return ChainInputs(
+        np.where(outside & ~quoted.inside, -np.inf, log_odds),
+        _links(links, inner | parts.later | parts.first, last),
+        _case_links(signals, inner),
+        can_start=np.where(quoted.inside, quoted.first, can_start),
+        can_end=np.where(quoted.inside, quoted.last, ~(inner | parts.first)),
+    )
+
+
+class _PartsOfNames(NamedTuple):
+    """Words that are only part of a name, by where in the name they can be: (words,) each.
+
+    first: ordinals   inner: prepositions, and the articles after them   later: numbers and months
+    """
+
+    first: Flags
+    inner: Flags
+    later: Flags
+
+
+def _with_name_patterns(
+    log_odds: Evidence, traits: Traits, capital: Flags, common_noun: Flags, last: Flags
+) -> tuple[Evidence, _PartsOfNames]:
+    """Return log-odds with constants for words whose gates say nothing, and these words.
+
+    capital: words with a capital that can be in names   common_noun: the common nouns among them
+    """
     ampersand = ampersands_in_names(traits, last)
     log_odds = np.where(ampersand, np.maximum(log_odds, AMPERSAND_LOG_ODDS), log_odds)
     hyphen = hyphens_in_names(traits)
     sure = log_odds > MIN_SURE_LOG_ODDS
-    extension = numbers_in_names(traits, hyphen, last) | months_in_names(traits, sure, last)
-    log_odds = np.where(extension | hyphen, NUMBER_LOG_ODDS, log_odds)
+    later = numbers_in_names(traits, hyphen, last) | months_in_names(traits, sure, last)
+    log_odds = np.where(later | hyphen, NUMBER_LOG_ODDS, log_odds)
     noun_after = capital & (log_odds < MAX_OBJECT_LOG_ODDS)
-    joining = prepositions_in_names(traits, capital, common_noun, noun_after, last)
-    log_odds = np.where(joining, AFTER_NOUN_LOG_ODDS, log_odds)
-    ordinal = ordinals_before_names(traits, capital, last) & ~extension
-    log_odds = np.where(ordinal, ORDINAL_LOG_ODDS, log_odds)
-    # Quotation marks decide about the edges of the titles of works, whatever the words are.
-    quoted = quoted_titles(sentences, traits)
-    log_odds = np.where(quoted.inside, np.maximum(log_odds, QUOTED_LOG_ODDS), log_odds)
-    inner = (inner | joining) & ~quoted.inside
-    can_start = ~(inner | extension | (excluded & ~starting_title))
-    return ChainInputs(
-        np.where(outside & ~quoted.inside, -np.inf, log_odds),
-        _links(links, inner | extension | ordinal, last),
-        _case_links(signals, inner),
-        can_start=np.where(quoted.inside, quoted.first, can_start),
-        can_end=np.where(quoted.inside, quoted.last, ~(inner | ordinal)),
-    )
+    inner = prepositions_in_names(traits, capital, common_noun, noun_after, last)
+    log_odds = np.where(inner, AFTER_NOUN_LOG_ODDS, log_odds)
+    first = ordinals_before_names(traits, capital, last) & ~later
+    log_odds = np.where(first, ORDINAL_LOG_ODDS, log_odds)
+    return log_odds, _PartsOfNames(first, inner, later)
 
 
 def _last_words(sentences: IndexedSentences) -> Flags:

@@ -1,8 +1,26 @@
-"""Check the kinds of entities that a user wants to keep."""
+"""Check which entities a user wants to keep: those with a minimum score, of some kinds."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from thresher.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from thresher.entities.finding.text_finder import TextFinder
+
+
+def checked_filter(
+    finder: "TextFinder", threshold: float | None, only: Collection[str | None] | None
+) -> tuple[float, frozenset[str | None] | None]:
+    """Return the minimum score and the kinds of the entities to keep, None for all kinds.
+
+    threshold: by default that of the finder   only: as in `checked_kinds`
+    """
+    if threshold is None:
+        threshold = finder.threshold
+    elif not 0 <= threshold <= 1:
+        raise InputError(f"`threshold` must be between 0 and 1, got {threshold}")
+    return threshold, checked_kinds(only, finder.kinds)
 
 
 def checked_kinds(

@@ -31,8 +31,8 @@ Scores = NDArray[np.float32]
 class SignalWeights:
     """The log-odds of being part of an entity that each signal value adds to a word.
 
-    caseless: of a word in a script without case. Lower case speaks against most words of other
-        scripts; without it, gates alone would open too often. It is given, not estimated
+    caseless: of a word in a script without case. In other scripts, lower case is evidence against
+        most words; here this weight replaces it. It is given, not estimated
     rate: the fraction of the words of raw text that are in entities, with these weights; 0 if gates
         are not adapted to the rate of a text (`entity_rate.py`)
     """

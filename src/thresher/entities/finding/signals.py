@@ -24,9 +24,12 @@ from thresher.text.indexed_sentences import IndexedSentences, WordCache
 _OPENING, _SLASH, _EQUALS, _NAME, _IDENTIFIER = (1 << bit for bit in range(8, 13))
 _POSSIBLE, _DATE, _RARE, _CASELESS = (1 << bit for bit in range(13, 17))
 _MARKS = {
-    **{"<": _OPENING, "</": _OPENING},
-    **{"/": _SLASH, "\\": _SLASH},
-    **{"=": _EQUALS, "==": _EQUALS},
+    "<": _OPENING,
+    "</": _OPENING,
+    "/": _SLASH,
+    "\\": _SLASH,
+    "=": _EQUALS,
+    "==": _EQUALS,
 }
 
 Flags = NDArray[np.bool_]
@@ -123,7 +126,7 @@ class SignalExtractor:
             casing[(traits & _DATE) != 0] = Casing.UNINFORMATIVE
         possible = (traits & _POSSIBLE) != 0
         if self.strict_headlines:
-            possible &= ~is_markup(traits)
+            possible &= ~_is_markup(traits)
         caseless = (traits & _CASELESS) != 0 if self.caseless else None
         return WordSignals(casing, repeated, possible, caseless, self._shared(words))
 
@@ -156,7 +159,7 @@ class SignalExtractor:
         return is_word(word) and word.casefold() not in self.not_names
 
 
-def is_markup(traits: NDArray[np.int32]) -> Flags:
+def _is_markup(traits: NDArray[np.int32]) -> Flags:
     """Return whether each word is a tag (`<div`, `</div`), an attribute or key (`class=`), an
     identifier (`user_id`) or part of a path (`/etc/app`): (words,).
     """
@@ -183,6 +186,6 @@ def following(flags: Flags) -> Flags:
 
 
 def _markup_traits(word: str) -> int:
-    """Return what `is_markup` needs to know of a word, as bits."""
+    """Return what `_is_markup` needs to know of a word, as bits."""
     name = _NAME if word.isidentifier() else 0
     return _MARKS.get(word, 0) | name | (_IDENTIFIER if "_" in word.strip("_") else 0)

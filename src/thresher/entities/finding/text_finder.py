@@ -8,10 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self, overload
 
-from thresher.entities.finding.columns import spans_to_frame, with_missing_as_empty
 from thresher.entities.finding.decoding import Candidate
-from thresher.entities.finding.found_spans import FoundSpans
-from thresher.entities.finding.kind_filter import checked_kinds
+from thresher.entities.finding.found_spans import (
+    FoundSpans,
+    spans_to_frame,
+    with_missing_as_empty,
+)
+from thresher.entities.finding.kind_filter import checked_filter
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
 from thresher.entities.finding.user_rules import UserRules, read_rules
 from thresher.errors import InputError
@@ -145,10 +148,9 @@ class TextFinder(ABC):
         only: Collection[str | None] | None = None,
     ) -> Iterator[list[Span]]:
         """Yield the entities of each text. Lazy: texts are consumed a few at a time."""
-        min_score = self._checked_threshold(threshold)
-        kinds = checked_kinds(only, self.kinds)
+        kept = checked_filter(self, threshold, only)
         for scored in self.score_texts(texts):
-            yield scored.spans(min_score, kinds)
+            yield scored.spans(*kept)
 
     def find_words(
         self,
@@ -158,9 +160,8 @@ class TextFinder(ABC):
         only: Collection[str | None] | None = None,
     ) -> list[list[Candidate]]:
         """Return the entities of each sentence of one text that is already split into words."""
-        min_score = self._checked_threshold(threshold)
-        kinds = checked_kinds(only, self.kinds)
-        return [scored.found(min_score, kinds) for scored in self.score_sentences(sentences)]
+        kept = checked_filter(self, threshold, only)
+        return [scored.found(*kept) for scored in self.score_sentences(sentences)]
 
     def score_texts(self, texts: Iterable[str]) -> Iterator[ScoredText]:
         """Yield every text with the scores of its words and all its candidates.
@@ -188,13 +189,6 @@ class TextFinder(ABC):
         remaining = iter(sentences)
         while group := list(islice(remaining, SENTENCES_PER_GROUP)):
             yield from self.score_sentences(group)
-
-    def _checked_threshold(self, threshold: float | None) -> float:
-        if threshold is None:
-            return self.threshold
-        if not 0 <= threshold <= 1:
-            raise InputError(f"`threshold` must be between 0 and 1, got {threshold}")
-        return threshold
 
 
 def _rules(given: Iterable[str] | str | Path) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from thresher.entities.kinds.shared_evidence import Mentions
 from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
-_OF_GATES = 0.2  # of the evidence comes from kind gates, the rest from the classifier
-_LISTED = 4.0  # log-odds that a name which is an example of a kind is of this kind
+_GATE_SHARE = 0.2  # the weight of the evidence of kind gates; the rest is that of the classifier
+_LISTED_LOG_ODDS = 4.0  # added for a name that is listed as an example of a kind
 # A span gets a kind if it is an entity of this kind with at least this probability: about half of a
 # usual typed F1, which is the threshold of the largest expected F1; see `best_threshold`.
 _MIN_JOINT_SCORE = 0.22
@@ -27,7 +27,7 @@ Name = tuple[str, ...]  # the case-folded words of a name
 
 @dataclass(frozen=True)
 class EncodedWords:
-    """What is known of the words of some sentences.
+    """The gates and the vectors of the words of some sentences.
 
     gate_scores: (words,), P(open)   vectors: (words, width)
     kind_scores: (words, kinds), P(open) of the kind gates; None if there are none
@@ -46,15 +46,15 @@ class EncodedWords:
         parts: at least one, all from the same model
         """
 
-        def both(values: Sequence[Vectors | None]) -> Vectors | None:
+        def joined(values: Sequence[Vectors | None]) -> Vectors | None:
             given = [each for each in values if each is not None]
             return np.concatenate(given) if given else None
 
         return cls(
             np.concatenate([each.gate_scores for each in parts]),
             np.concatenate([each.vectors for each in parts]),
-            both([each.kind_scores for each in parts]),
-            both([each.links for each in parts]),
+            joined([each.kind_scores for each in parts]),
+            joined([each.links for each in parts]),
         )
 
 
@@ -96,7 +96,7 @@ class KindAssigner:
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
-            log_probabilities = (1 - _OF_GATES) * log_probabilities + _OF_GATES * of_gates
+            log_probabilities = (1 - _GATE_SHARE) * log_probabilities + _GATE_SHARE * of_gates
         log_probabilities = self._with_listed_names(log_probabilities, names)
         shared = np.exp(Mentions.in_texts(names).share(log_probabilities))
         return self._with_kinds(candidates, shared.argmax(axis=1), shared.max(axis=1))
@@ -111,7 +111,7 @@ class KindAssigner:
         kinds = [self.listed.get(name, -1) for name in chain.from_iterable(names)]
         listed = np.flatnonzero(np.array(kinds, dtype=np.int64) >= 0)
         if len(listed):
-            log_probabilities[listed, np.array(kinds)[listed]] += np.float32(_LISTED)
+            log_probabilities[listed, np.array(kinds)[listed]] += np.float32(_LISTED_LOG_ODDS)
             log_probabilities[listed] = log_softmax(log_probabilities[listed])
         return log_probabilities
 

@@ -48,7 +48,7 @@ class EntitySample:
         """Return a sample of the entities of several samples."""
         names = [name for each in samples for name in each.names]
         contexts = np.concatenate([each.contexts for each in samples])
-        chosen = sample_indices(names)
+        chosen = _sample_indices(names)
         return cls(tuple(names[index] for index in chosen), contexts[chosen])
 
     def to_arrays(self) -> Arrays:
@@ -97,7 +97,7 @@ def collect_sample(
     if not names:
         return empty_sample(vectors.shape[1])
     starts, ends = span_bounds(sentences, found)
-    chosen = sample_indices(names)
+    chosen = _sample_indices(names)
     sums = [
         np.asarray(vectors[units.rows_of_words(start, end)], dtype=np.float32).sum(axis=0)
         for start, end in zip(starts[chosen], ends[chosen], strict=True)
@@ -105,7 +105,7 @@ def collect_sample(
     return EntitySample(tuple(names[index] for index in chosen), unit_length(np.stack(sums)))
 
 
-def sample_indices(names: Sequence[Sequence[str]], *, seed: int = 0) -> list[int]:
+def _sample_indices(names: Sequence[Sequence[str]], *, seed: int = 0) -> list[int]:
     """Return the indices of at most `SAMPLE_SIZE` entities, few of them with the same name."""
     counts: Counter[str] = Counter()
     chosen: list[int] = []

@@ -78,7 +78,8 @@ class KindGates:
             return cls(selectors)
         finding = arrays[_FINDING]
         if finding.dtype != np.bool_ or finding.shape != (count,):
-            raise ValueError(f"{_FINDING} of the shape {finding.shape} is not {count} flags")
+            got = f"{finding.dtype} of the shape {finding.shape}"
+            raise ValueError(f"`{_FINDING}` must be {count} flags, one for each kind, got {got}")
         return cls(selectors, tuple(finding.tolist()))
 
 

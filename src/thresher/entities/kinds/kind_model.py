@@ -54,7 +54,7 @@ class KindModel:
 
     @property
     def assigner(self) -> KindAssigner | None:
-        """What gives candidates their kinds; None if the model has no kinds."""
+        """Assigns kinds to candidates; None if the model has no kinds."""
         return KindAssigner(self.classifier, self.listed) if self.classifier else None
 
     def listed_config(self) -> dict[str, int]:
@@ -84,11 +84,12 @@ class KindModel:
             arrays |= with_prefix(_CLASSIFIER, self.classifier.to_arrays())
         if self.gates is not None:
             arrays |= with_prefix(_GATES, self.gates.to_arrays())
-        names = {"kinds": list(self.kinds), "names": [" ".join(each) for each in self.sample.names]}
-        text = (
-            json.dumps(names | {"listed": self.listed_config()}, ensure_ascii=False, indent=0)
-            + "\n"
-        )
+        names = {
+            "kinds": list(self.kinds),
+            "names": [" ".join(each) for each in self.sample.names],
+            "listed": self.listed_config(),
+        }
+        text = json.dumps(names, ensure_ascii=False, indent=0) + "\n"
         return {WEIGHTS: save(arrays), NAMES: text.encode(errors="replace")}
 
     @classmethod
@@ -101,18 +102,15 @@ class KindModel:
         for kind in kinds:
             check_kind_name(kind)
         if len(set(kinds)) < len(kinds):
-            raise ValueError(f"{NAMES} has a kind twice")
+            raise ValueError(f"{NAMES} lists a kind twice")
         arrays = load_arrays(files[WEIGHTS], WEIGHTS, allow_empty=True)
-        return cls(
-            EntitySample.from_arrays(
-                [name.split(" ") for name in names], without_prefix(_SAMPLE, arrays)
-            ),
-            KindClassifier.from_arrays(kinds, without_prefix(_CLASSIFIER, arrays))
-            if kinds
-            else None,
-            _read_gates(len(kinds), without_prefix(_GATES, arrays)),
-            listed_names(config.get("listed", {}), len(kinds)),
-        )
+        sampled = [name.split(" ") for name in names]
+        sample = EntitySample.from_arrays(sampled, without_prefix(_SAMPLE, arrays))
+        classifier = None
+        if kinds:
+            classifier = KindClassifier.from_arrays(kinds, without_prefix(_CLASSIFIER, arrays))
+        gates = _read_gates(len(kinds), without_prefix(_GATES, arrays))
+        return cls(sample, classifier, gates, listed_names(config.get("listed", {}), len(kinds)))
 
 
 def listed_names(config: Any, kinds: int) -> dict[Name, int]:

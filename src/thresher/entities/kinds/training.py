@@ -1,4 +1,4 @@
-"""Learn kinds from example names by softmax regression.
+"""Learn kinds by softmax regression: from example names, or from the kinds of a teacher.
 
 An entity of none of the given kinds must not be forced into one of them. So the classifier also
 learns *background kinds*: those built-in English kinds that differ from all given ones. An entity
@@ -18,7 +18,7 @@ from thresher.entities.kinds.name_vectors import name_vectors
 from thresher.entities.kinds.softmax_regression import fit_softmax_regression
 from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
-_PENALTY = 1e-4  # of the squared weights
+_PENALTY, _STUDENT_PENALTY = 1e-4, 1e-5  # of the squared weights
 _BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have
 _MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
 
@@ -33,10 +33,10 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
     own = [_vectors(encoder, names) for names in groups]
     mean = (sample.contexts if len(sample) else np.concatenate(own)).mean(axis=0)
     background = _background_kinds(examples, own, mean, encoder)
-    kind_of_words = {
-        _folded_words(name_words(name)): kind for kind, each in enumerate(groups) for name in each
-    }
-    known = np.array([kind_of_words.get(_folded_words(n), -1) for n in sample.names], int)
+    kind_of_name = examples.listed()
+    known = np.array(
+        [kind_of_name.get(tuple(map(str.casefold, words)), -1) for words in sample.names], int
+    )
     counts = [len(each) for each in (*own, *background)]
     labels = np.concatenate([np.repeat(np.arange(len(counts)), counts), known[known >= 0]])
     vectors = np.vstack([*own, *background, sample.contexts[known >= 0]]) - mean
@@ -48,10 +48,6 @@ def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) 
     )
     shift = np.where(np.arange(len(counts)) < len(groups), 0.0, _BACKGROUND_LOG_ODDS)
     return KindClassifier(examples.kinds, weight, (bias + shift).astype(np.float32), mean)
-
-
-def _folded_words(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in words)
 
 
 def _background_kinds(
@@ -78,3 +74,20 @@ def _background_kinds(
 
 def _vectors(encoder: Encoder, names: Sequence[str]) -> Vectors:
     return name_vectors(encoder, [name_words(name) for name in names])
+
+
+def distill_kinds(
+    teacher: KindClassifier, teacher_vectors: Vectors, student_vectors: Vectors
+) -> KindClassifier:
+    """Return a classifier that predicts the teacher's probabilities from the student's vectors.
+
+    teacher_vectors, student_vectors: (spans, width) each, of the same spans
+    """
+    mean = student_vectors.mean(axis=0)
+    weight, bias = fit_softmax_regression(
+        student_vectors - mean,
+        np.exp(teacher.log_probabilities(teacher_vectors)),
+        np.ones(len(student_vectors), dtype=np.float32),
+        penalty=_STUDENT_PENALTY,
+    )
+    return KindClassifier(teacher.kinds, weight, bias, mean)

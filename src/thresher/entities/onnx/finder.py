@@ -1,18 +1,15 @@
 """A finder that runs an exported graph with ONNX Runtime, without torch."""
 
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from thresher.entities.finding.scored_text import ScoredSentence
-from thresher.entities.finding.text_finder import SplitText, TextFinder
+from thresher.entities.encoding_finder import EncodingFinder
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.onnx.graph import GATES, KIND_SCORES, LINKS, VECTORS, Inputs
 from thresher.entities.onnx.metadata import FinderParts, from_metadata
-from thresher.entities.readable_scripts import unreadable_text
 from thresher.errors import InputError, requires_extra
 from thresher.gates.batching import batches_by_length, sentence_starts
 from thresher.untrusted_files import memory_bytes, open_regular
@@ -20,7 +17,7 @@ from thresher.untrusted_files import memory_bytes, open_regular
 _WORDS_PER_BATCH = 1024
 
 
-class OnnxFinder(TextFinder):
+class OnnxFinder(EncodingFinder):
     """Finds the entities of texts with a file that `export_onnx` wrote.
 
     It finds what the exported `EntityFinder` finds in float32, up to rounding.
@@ -30,7 +27,8 @@ class OnnxFinder(TextFinder):
     """
 
     def __init__(self, session: Any, parts: FinderParts) -> None:
-        self._session, self._parts = session, parts
+        super().__init__(parts.sentence_scorer, threshold=parts.threshold, scripts=parts.scripts)
+        self._session, self._inputs = session, parts.inputs
         self._outputs = [each.name for each in session.get_outputs()]
         if not {GATES, VECTORS} <= set(self._outputs):
             raise InputError(f"the graph must have the outputs {GATES} and {VECTORS}")
@@ -57,20 +55,6 @@ class OnnxFinder(TextFinder):
         metadata = session.get_modelmeta().custom_metadata_map
         return cls(session, from_metadata(metadata, str(path)))
 
-    @property
-    def threshold(self) -> float:
-        """The smallest score of a candidate that counts as an entity."""
-        return self._parts.threshold
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds that spans can have; empty if the finder knows none."""
-        return self._parts.kinds
-
-    def unreadable(self, text: str) -> str | None:
-        """Return why the model cannot read a text, and which model can; None if it can."""
-        return unreadable_text(text, self._parts.scripts)
-
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return vectors and gate scores of words; those of a sentence depend on no other one."""
         starts = sentence_starts(sentences)
@@ -79,7 +63,7 @@ class OnnxFinder(TextFinder):
             rows = np.concatenate([np.arange(starts[each], starts[each + 1]) for each in indices])
             if not len(rows):
                 continue
-            outputs = self._run(self._parts.inputs.of_sentences([sentences[i] for i in indices]))
+            outputs = self._run(self._inputs.of_sentences([sentences[i] for i in indices]))
             for name, value in zip(self._outputs, outputs, strict=True):
                 if len(value) != len(rows):
                     raise InputError(f"the graph gave {len(value)} {name} for {len(rows)} words")
@@ -104,6 +88,3 @@ class OnnxFinder(TextFinder):
                 f"the ONNX graph cannot be run: {str(error).splitlines()[0]}"
             ) from error
         return outputs
-
-    def _score(self, texts: Sequence[SplitText]) -> list[ScoredSentence]:
-        return self._parts.sentences.score(texts, self.encode(list(chain.from_iterable(texts))))

@@ -48,9 +48,8 @@ class FinderParts:
     """
 
     inputs: GraphInputs
-    sentences: SentenceScorer
+    sentence_scorer: SentenceScorer
     threshold: float
-    kinds: tuple[str, ...]
     scripts: frozenset[str] | None
 
 
@@ -124,14 +123,13 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     )
     decoder = WordDecoder(weights, not_names, spans, float(config["min_word_score"]))
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
-    kinds = classifier.kinds if classifier else ()
-    listed = listed_names(config.get("listed", {}), len(kinds))
+    kinds = len(classifier.kinds) if classifier else 0
+    listed = listed_names(config.get("listed", {}), kinds)
     assigner = KindAssigner(classifier, listed) if classifier else None
     return FinderParts(
         _inputs(config["windows"], metadata),
-        SentenceScorer(extractor, decoder, assigner, _finding(config, len(kinds))),
+        SentenceScorer(extractor, decoder, assigner, _finding(config, kinds)),
         threshold,
-        kinds,
         None if config["scripts"] is None else frozenset(_words(config, "scripts")),
     )
 

@@ -19,6 +19,7 @@ from thresher.entities.priors.word_priors import (
     Prior,
     Probabilities,
     PseudoLabelPrior,
+    Sentences,
     WordListPrior,
     first_probability,
 )
@@ -28,8 +29,6 @@ from thresher.validation import require, require_choice
 
 if TYPE_CHECKING:
     from thresher.entities.training.settings import EntitySettings
-
-Sentences = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)

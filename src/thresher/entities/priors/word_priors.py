@@ -165,7 +165,10 @@ class PseudoLabelPrior:
     def probabilities(self, sentences: Sentences) -> Probabilities:
         """Return 1 or 0 where the other finder is confident."""
         if len(self.gates) != sum(map(len, sentences)):
-            raise InputError("there must be one gate per word")
+            words = sum(map(len, sentences))
+            raise InputError(
+                f"there must be one gate per word: {words} words, {len(self.gates)} gates"
+            )
         labels = np.where(self.gates > MIN_LABEL_GATE, 1.0, UNKNOWN)
         return np.where(self.gates < MAX_OTHER_GATE, 0.0, labels).astype(np.float32)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import tee
 from typing import TYPE_CHECKING, Any
 
-from thresher.entities.finding.kind_filter import checked_kinds
+from thresher.entities.finding.kind_filter import checked_filter
 from thresher.entities.finding.scored_text import Mention
 from thresher.entities.tables.co_mentions import CoMentionCounts, CoMentions, Scope
 from thresher.entities.tables.names import NameInDocument, full_names, name_key
@@ -253,15 +253,14 @@ def entity_table(
     threshold, only: as in `finder.find`   group, within: as in `EntityTable`
     """
     table = EntityTable(group=group, within=within)
-    kinds = checked_kinds(None if only is None else list(only), finder.kinds)
-    min_score = finder.threshold if threshold is None else threshold
+    kept = checked_filter(finder, threshold, None if only is None else list(only))
     documents, same_documents = tee(
         text if isinstance(text, Document) else Document(text, "text", number)
         for number, text in enumerate(texts, 1)
     )
     scored_texts = finder.score_texts(document.text for document in same_documents)
     for document, scored in zip(documents, scored_texts, strict=True):
-        table.add(document, scored.mentions(min_score, kinds))
+        table.add(document, scored.mentions(*kept))
     return table
 
 

@@ -37,12 +37,7 @@ def trainer_loss(
     outputs: a mapping with "logits", or a tuple that begins with them: (batch, length, vocabulary)
     labels: (batch, length)
     """
-    adjustment = None
-    if isinstance(margin, AutoMargin):
-        if token_counts is None:
-            raise ValueError("a margin chosen by `auto_margin` needs `token_counts`")
-        adjustment = rare_token_adjustment(token_counts, budget=margin.rare_token_budget)
-        margin = margin.margin
+    number, adjustment = _number_and_adjustment(margin, token_counts)
 
     def loss(
         outputs: Any, labels: Tensor, num_items_in_batch: Tensor | int | None = None
@@ -56,7 +51,7 @@ def trainer_loss(
         reduced = selfish_cross_entropy(
             logits.flatten(0, -2),
             labels.flatten().to(logits.device),
-            margin=margin,
+            margin=number,
             ignore_index=ignore_index,
             reduction="mean" if num_items_in_batch is None else "sum",
             label_smoothing=label_smoothing,
@@ -70,3 +65,15 @@ def trainer_loss(
         return reduced / num_items_in_batch
 
     return loss
+
+
+def _number_and_adjustment(
+    margin: float | AutoMargin, token_counts: Tensor | None
+) -> tuple[float, Tensor | None]:
+    """Return a margin as a number, and the adjustment of the logits that belongs to it, if any."""
+    if not isinstance(margin, AutoMargin):
+        return margin, None
+    if token_counts is None:
+        raise ValueError("a margin chosen by `auto_margin` needs `token_counts`")
+    adjustment = rare_token_adjustment(token_counts, budget=margin.rare_token_budget)
+    return margin.margin, adjustment

@@ -29,18 +29,9 @@ def apply_margin_loss(
     model: with a decoder (`base_model`) and a linear output layer (`get_output_embeddings`), such
         as `LlamaForCausalLM`; it is changed in place and returned
     """
-    config: Any = model.config
-    for name in ("logit_scale", "logits_scaling"):
-        if getattr(config, name, None) not in (None, 1, 1.0):
-            raise ValueError(f"`model` multiplies its logits ({name}), which is not supported")
-    if getattr(config, "output_router_logits", False):
-        raise ValueError(
-            "`model` adds a loss of its routers (output_router_logits), which is not supported"
-        )
     patched: Any = model
-    decoder, head = patched.base_model, patched.get_output_embeddings()
-    if decoder is model or not isinstance(head, nn.Linear):
-        raise ValueError("`model` must be a causal language model with a linear output layer")
+    decoder, head = _decoder_and_output_layer(patched)
+    softcap = getattr(patched.config, "final_logit_softcapping", None)
     plain_forward = patched.forward
 
     @wraps(plain_forward)
@@ -62,13 +53,29 @@ def apply_margin_loss(
             ignore_index=ignore_index,
             reduction="mean" if items is None else "sum",
             label_smoothing=label_smoothing,
-            softcap=getattr(config, "final_logit_softcapping", None),
+            softcap=softcap,
             z_loss=z_loss,
         )
         return _with_loss(outputs, loss if items is None else loss / items)
 
     patched.forward = forward
     return model
+
+
+def _decoder_and_output_layer(model: Any) -> tuple[Any, nn.Linear]:
+    """Return the parts of a causal model; ValueError if the loss cannot be computed from them."""
+    config = model.config
+    for name in ("logit_scale", "logits_scaling"):
+        if getattr(config, name, None) not in (None, 1, 1.0):
+            raise ValueError(f"`model` multiplies its logits ({name}), which is not supported")
+    if getattr(config, "output_router_logits", False):
+        raise ValueError(
+            "`model` adds a loss of its routers (output_router_logits), which is not supported"
+        )
+    decoder, head = model.base_model, model.get_output_embeddings()
+    if decoder is model or not isinstance(head, nn.Linear):
+        raise ValueError("`model` must be a causal language model with a linear output layer")
+    return decoder, head
 
 
 def _with_loss(outputs: Any, loss: Tensor) -> Any:

@@ -13,9 +13,9 @@ from thresher.errors import InputError
 from thresher.lm.choices import PretrainedKind, TokenizerKind
 from thresher.lm.tokens.byte_pairs import BytePairTokenizer
 from thresher.lm.tokens.characters import CharacterTokenizer
+from thresher.lm.tokens.library_tokenizers import read_library_tokenizer, require_ids_below
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Ids, Tokenizer, replace_surrogates
-from thresher.lm.tokens.tokenizer_checks import require_ids_below
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.untrusted_files import read_regular
 
@@ -34,8 +34,6 @@ class PretrainedTokenizer(Tokenizer):
     lossless = False  # it may normalise its text
 
     def __init__(self, tokenizer: tokenizers.Tokenizer, vocabulary: int) -> None:
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         require_ids_below(vocabulary, tokenizer)
         self._tokenizer = tokenizer
         known = {token: name for name, token in tokenizer.get_vocab().items()}
@@ -57,7 +55,7 @@ class PretrainedTokenizer(Tokenizer):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "PretrainedTokenizer":
         """Read what `to_json` saved."""
-        saved = tokenizers.Tokenizer.from_str(json.dumps(content["tokenizer"]))
+        saved = read_library_tokenizer(json.dumps(content["tokenizer"]))
         return cls(saved, int(content["vocabulary"]))
 
 
@@ -67,7 +65,7 @@ def read_tokenizer(folder: Path, vocabulary: int) -> PretrainedTokenizer:
     if not path.exists():
         raise InputError(f"{folder} has no {_FILE}; save its tokenizer there with `AutoTokenizer`")
     try:
-        tokenizer = tokenizers.Tokenizer.from_str(read_regular(path).decode())
+        tokenizer = read_library_tokenizer(read_regular(path).decode())
     except Exception as error:  # the tokenizers library raises Exception itself
         raise InputError(f"cannot read {path}: {error}") from error
     return PretrainedTokenizer(tokenizer, vocabulary)

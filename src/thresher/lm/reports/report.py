@@ -65,13 +65,13 @@ def report_text(models: Models, plots: Sequence[str]) -> str:
         "part; rank 1 is the most frequent token. T is the temperature.",
         markdown([{"": name} | metrics_row(each.test) for name, each in models.items()]),
         "## Loss by token frequency",
-        markdown([{"": name} | group_row(each, each.test) for name, each in models.items()]),
+        markdown([{"": name} | _group_row(each, each.test) for name, each in models.items()]),
         "How often the tokens of each group occur in the test text:",
-        markdown([{"": name} | occurrence_row(each) for name, each in models.items()]),
+        markdown([{"": name} | _occurrence_row(each) for name, each in models.items()]),
         *_seed_section(models),
         *_comparison_section(models),
         "## Vocabulary",
-        markdown([{"": name} | vocabulary_row(each) for name, each in models.items()]),
+        markdown([{"": name} | _vocabulary_row(each) for name, each in models.items()]),
         f"The Rényi efficiency has the order {RENYI_ORDER}; it is 1 if all tokens are equally "
         "frequent.",
         *(f"![{_title(name)}]({name})" for name in plots),
@@ -134,35 +134,35 @@ def metrics_row(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
-def group_row(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, str]:
+def _group_row(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, str]:
     """Return the loss of each frequency group, formatted for a table."""
     return {each.name: str(each.loss) for each in group_losses(trained, evaluation)}
 
 
-def occurrence_row(trained: TrainedLanguageModel) -> dict[str, str]:
+def _occurrence_row(trained: TrainedLanguageModel) -> dict[str, str]:
     """Return how often the tokens of each group occur in the test text."""
     return {each.name: f"{each.occurrences:,}" for each in group_losses(trained, trained.test)}
 
 
-def vocabulary_row(trained: TrainedLanguageModel) -> dict[str, str]:
+def _vocabulary_row(trained: TrainedLanguageModel) -> dict[str, str]:
     """Return the size of the vocabulary and how evenly it is used, formatted for a table."""
     return {
         "tokenizer": trained.tokenizer.kind,
         "vocabulary": f"{trained.tokenizer.vocabulary:,}",
         "training tokens": f"{int(trained.counts.sum()):,}",
-        "entropy, bits": f"{entropy(token_fractions(trained.counts)).item():.3f}",
+        "entropy, bits": f"{entropy(_token_fractions(trained.counts)).item():.3f}",
         "Rényi efficiency": f"{tokenizer_efficiency(trained.counts):.3f}",
     }
 
 
-def token_fractions(counts: Tensor) -> Tensor:
+def _token_fractions(counts: Tensor) -> Tensor:
     """Return the fraction of each token in the text: (vocabulary,), float64."""
     return counts.double() / counts.sum()
 
 
 def tokenizer_efficiency(counts: Tensor) -> float:
     """Return the Rényi efficiency of token counts, 1 if all tokens are equally frequent."""
-    return renyi_efficiency(token_fractions(counts), alpha=RENYI_ORDER).item()
+    return renyi_efficiency(_token_fractions(counts), alpha=RENYI_ORDER).item()
 
 
 def token_table(trained: TrainedLanguageModel) -> str:

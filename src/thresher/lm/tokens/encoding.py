@@ -37,17 +37,6 @@ class EncodedText:
     counts: Tensor
 
 
-def encode_compactly(
-    tokenizer: Tokenizer, text: str | TextFile | TextRange, *, path: Path | None = None
-) -> Tensor:
-    """Return the token ids of a text: (tokens,), int16 or int32.
-
-    path: a file to keep the ids in, which is then mapped into memory; by default they are held in
-        memory
-    """
-    return encode_text(tokenizer, text, path=path).ids
-
-
 def encode_text(
     tokenizer: Tokenizer,
     text: str | TextFile | TextRange,
@@ -59,7 +48,8 @@ def encode_text(
 ) -> EncodedText:
     """Encode a text and count its tokens in one pass.
 
-    path: a file to keep the ids in, which is then mapped into memory
+    path: a file to keep the ids in, which is then mapped into memory; by default they are held in
+        memory
     resumable: keep in another file how far `path` has come
     resume: continue what an earlier resumable call with the same arguments has written to `path`
     on_progress: called with the number of further characters that are encoded

@@ -2,16 +2,14 @@
 
 import json
 
-import tokenizers
-
 from thresher.errors import InputError
 from thresher.lm.choices import PretrainedKind, TokenizerKind
 from thresher.lm.tokens.byte_pairs import BytePairTokenizer
 from thresher.lm.tokens.characters import CharacterTokenizer
+from thresher.lm.tokens.library_tokenizers import read_library_tokenizer, require_ids_below
 from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.text_range import TextRange
 from thresher.lm.tokens.tokenizer import Tokenizer
-from thresher.lm.tokens.tokenizer_checks import require_ids_below
 from thresher.lm.tokens.word_pairs import WordPairTokenizer
 from thresher.lm.tokens.words import WordTokenizer
 from thresher.untrusted_files import parse_json
@@ -84,9 +82,7 @@ def tokenizer_from_json(content: str) -> Tokenizer:
         if kind == TokenizerKind.WORDS:
             return WordTokenizer(list(map(str, tokens)))
         spelt = tokens.pop("spelt", True)
-        byte_pairs = tokenizers.Tokenizer.from_str(json.dumps(tokens))
-        byte_pairs.no_truncation()
-        byte_pairs.no_padding()  # a saved length of padding could be arbitrarily large
+        byte_pairs = read_library_tokenizer(json.dumps(tokens))
         require_ids_below(byte_pairs.get_vocab_size(), byte_pairs)
         if kind == TokenizerKind.WORD_PAIRS:
             return WordPairTokenizer(byte_pairs, spelt=spelt)

@@ -32,7 +32,7 @@ def run_fingerprint(
     return digest.hexdigest()
 
 
-def run_settings(state: TrainingState, settings: LanguageModelSettings) -> dict[str, Any]:
+def _run_settings(state: TrainingState, settings: LanguageModelSettings) -> dict[str, Any]:
     """Return the settings of a run by the names of their arguments, without the vocabulary.
 
     They tell a user why a run cannot be resumed; the vocabulary differs if the text does.
@@ -63,7 +63,7 @@ def save_checkpoint(
     if state.roles is not None:
         tensors |= {_ROLES + name: getattr(state.roles, name) for name in ROLES}
     numbers = {name: getattr(state, name) for name in _NUMBERS}
-    own = None if settings is None else run_settings(state, settings)
+    own = None if settings is None else _run_settings(state, settings)
     write_checkpoint(path, tensors, state.optimizer, numbers, fingerprint=fingerprint, settings=own)
 
 
@@ -74,7 +74,7 @@ def load_checkpoint(
     settings: LanguageModelSettings | None = None,
 ) -> None:
     """Copy the saved state of a stopped run into a new state; without a file, change nothing."""
-    own = None if settings is None else run_settings(state, settings)
+    own = None if settings is None else _run_settings(state, settings)
     saved = read_checkpoint(path, state.optimizer, fingerprint=fingerprint, settings=own)
     if saved is None:
         return

@@ -106,13 +106,11 @@ def fit_language_model(
         processes=processes,
         progress=progress,
     )
-    architecture = (
-        Architecture(corpus.tokenizer.vocabulary, shape or Shape(), output, tied)
-        if initial is None
-        else _continued_architecture(initial.architecture, shape)
-    )
-    context = architecture.shape.context
-    settings = settings.with_chosen_margin(corpus.data.counts, context=context)
+    if initial is None:
+        architecture = Architecture(corpus.tokenizer.vocabulary, shape or Shape(), output, tied)
+    else:
+        architecture = _continued_architecture(initial.architecture, shape)
+    settings = settings.with_chosen_margin(corpus.data.counts, context=architecture.shape.context)
     state = TrainingState.new(architecture, settings, corpus.data.counts, device=device)
     if initial is not None:
         state.model.load_weights(initial.model.weights())

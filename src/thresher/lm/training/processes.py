@@ -29,7 +29,7 @@ def started_processes(device: torch.device | str) -> Iterator[tuple[Processes, t
         local = int(os.environ["LOCAL_RANK"])
         if local >= torch.cuda.device_count():
             raise InputError(
-                f"there are {torch.cuda.device_count()} GPUs for more processes; start as many "
+                f"there are more processes than GPUs ({torch.cuda.device_count()}); start as many "
                 "processes as there are GPUs, or use the device cpu"
             )
         device = torch.device("cuda", local)

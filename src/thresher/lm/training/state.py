@@ -91,7 +91,7 @@ class TrainingState:
         adjustment = None
         if isinstance(model.output, FullSoftmax):
             model.output.label_smoothing = settings.label_smoothing
-            model.output.fused = use_fused_loss(model, settings)
+            model.output.fused = _use_fused_loss(model, settings)
             adjustment = _adjustment(model.output, counts, settings.rare_token_budget)
         elif not settings.has_plain_loss:
             raise InputError(
@@ -119,7 +119,7 @@ def _adjustment(output: FullSoftmax, counts: Tensor, budget: float | None) -> Te
     return rare_token_adjustment(counts, budget=budget).to(output.weight.device)
 
 
-def use_fused_loss(model: LanguageModel, settings: LanguageModelSettings) -> bool:
+def _use_fused_loss(model: LanguageModel, settings: LanguageModelSettings) -> bool:
     """Return whether to compute the loss without holding all logits.
 
     By default this is done on a GPU with Triton, unless the logits of a batch are few.

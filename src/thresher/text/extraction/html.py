@@ -51,7 +51,7 @@ class _Block:
 class _Element:
     tag: str
     is_code_box: bool
-    counted: tuple[str, ...]  # the properties that it gives to everything inside
+    properties: tuple[str, ...]  # that it gives to everything inside
 
 
 def extract_html(page: str) -> ExtractedText:
@@ -118,13 +118,13 @@ class _Extractor:
             self.end_block()
         if tag in SELF_ENDING and self._open and self._open[-1].tag == tag:
             self._close()
-        element = _Element(tag, is_code_box(attributes), self._counted(tag, attributes))
+        element = _Element(tag, is_code_box(attributes), self._properties(tag, attributes))
         self._open.append(element)
         self._open_tags[tag] += 1
-        for each in element.counted:
+        for each in element.properties:
             self._inside[each] += 1
 
-    def _counted(self, tag: str, attributes: Attributes) -> tuple[str, ...]:
+    def _properties(self, tag: str, attributes: Attributes) -> tuple[str, ...]:
         """Return the properties that an element gives to everything inside."""
         in_content = self._inside["main"] + self._inside["article"] > 0
         in_code_box = bool(self._open) and self._open[-1].is_code_box
@@ -154,7 +154,7 @@ class _Extractor:
     def _close(self) -> str:
         element = self._open.pop()
         self._open_tags[element.tag] -= 1
-        for each in element.counted:
+        for each in element.properties:
             self._inside[each] -= 1
         return element.tag
 

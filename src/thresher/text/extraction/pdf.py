@@ -41,8 +41,10 @@ def join_pages(pages: Sequence[str]) -> str:
     bodies = [_HYPHEN.sub("", page) for page in _without_repeated_lines(pages)]
     text = ""
     for body in filter(None, bodies):
-        continues = bool(text) and text[-1] not in ".!?:\"'”’)" and body[0].islower()
-        text += ("\n" if continues else "\n\n" if text else "") + body
+        if text:
+            continues = text[-1] not in ".!?:\"'”’)" and body[0].islower()
+            text += "\n" if continues else "\n\n"
+        text += body
     return text
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from thresher.entities.kinds.classifier import KindClassifier
-from thresher.entities.kinds.distillation import distill_kinds
+from thresher.entities.kinds.training import distill_kinds
 
 
 def test_a_student_predicts_what_its_teacher_predicts_from_other_vectors():

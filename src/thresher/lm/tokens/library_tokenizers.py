@@ -1,8 +1,16 @@
-"""Check that a tokenizer fits the embeddings of a model."""
+"""Tokenizers of the tokenizers library: read from JSON, and checked against embeddings."""
 
 from tokenizers import Tokenizer
 
 from thresher.errors import InputError
+
+
+def read_library_tokenizer(content: str) -> Tokenizer:
+    """Read a tokenizer from its JSON, without truncation and padding."""
+    tokenizer = Tokenizer.from_str(content)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()  # a saved length of padding could be arbitrarily large
+    return tokenizer
 
 
 def require_ids_below(rows: int, tokenizer: Tokenizer) -> None:
