@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import typer
 
+from thresher.cli.control_characters import without_control_characters
 from thresher.errors import ThresherError, did_you_mean
 
 MAX_SHOWN = 100  # problems with the input that are printed one by one
@@ -30,7 +31,7 @@ _flags: ContextVar[dict[str, str]] = ContextVar("_flags")
 
 def print_error(message: str) -> None:
     """Print one line to standard error, with flags in place of Python arguments."""
-    line = " ".join(message.splitlines())
+    line = without_control_characters(" ".join(message.splitlines()))  # of names in the input
     print("thresher:", with_flags(line, _flags.get({})), file=sys.stderr, flush=True)
 
 
