@@ -75,6 +75,7 @@ def test_a_run_is_repeated_from_the_file_that_comes_with_its_model(corpus, confi
     [
         ("stepps = 3", "there is no option 'stepps'; did you mean steps?"),
         ("steps = ", "is not a TOML file"),
+        ("steps = " + "[" * 100_000, "is not a TOML file"),
         ("[training]\nsteps = 3", "[training] is a table"),
         ("steps = 0", "steps"),
     ],
