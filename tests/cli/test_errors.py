@@ -92,3 +92,12 @@ def test_control_characters_of_the_input_do_not_reach_the_terminal(run, tmp_path
     assert result.status == 1
     assert "it has �]0;title��2J�body" in result.err
     assert all(each.isprintable() for each in result.err.replace("\n", ""))
+
+
+def test_ctrl_c_while_modules_are_imported_is_one_line(run, monkeypatch):
+    def interrupted(only):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_module, "build_app", interrupted)
+    result = run("find", "notes.txt")
+    assert (result.status, result.out, result.error_line) == (130, "", "stopped")

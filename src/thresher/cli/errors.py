@@ -27,6 +27,7 @@ _NEGATIVE_FLAGS = {
     "head_start=False": "--from-scratch",
 }
 _flags: ContextVar[dict[str, str]] = ContextVar("_flags")
+_command_path: ContextVar[str] = ContextVar("_command_path")  # such as "thresher lm train"
 
 
 def print_error(message: str) -> None:
@@ -59,15 +60,18 @@ def with_flags(message: str, flags: dict[str, str]) -> str:
 
 
 def use_flags_of(command: Any, arguments: Sequence[str]) -> None:
-    """Use the flags of the subcommand that the arguments call in all later error messages.
+    """Use the flags and the name of the called subcommand in all later error messages.
 
     command: the click command of the whole program
     """
+    path = ["thresher"]
     for word in arguments:
         subcommands = getattr(command, "commands", {})
         if word not in subcommands:
             break
         command = subcommands[word]
+        path.append(word)
+    _command_path.set(" ".join(path))
     _flags.set({each.name.strip("_"): _flag(each) for each in command.params if each.name})
 
 
@@ -134,7 +138,7 @@ def _usage(error: typer.BadParameter) -> str:
     if unknown := re.search(r"'([^']*)' is not one of (.*)\.$", message):
         hint = did_you_mean(unknown[1], re.findall(r"'([^']*)'", unknown[2]))
         message = message.rstrip(".") + hint
-    where = error.ctx.command_path if error.ctx else "thresher"
+    where = error.ctx.command_path if error.ctx else _command_path.get("thresher")
     return f"{message} (see {where} --help)"
 
 
