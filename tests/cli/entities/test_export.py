@@ -38,6 +38,10 @@ def test_find_gives_the_same_entities_with_the_exported_file(small, tmp_path, ca
         (["export", "-o", "model.bin"], "must end in .onnx"),
         (["find", TEXT, "--model", "absent.onnx"], "cannot read absent.onnx"),
         (["kinds", "notes.txt", "--model", "absent.onnx", "-q"], "is an ONNX file"),
+        (
+            ["find", TEXT, "--model", "a.onnx", "--device", "cuda"],
+            "--device must be cpu for an ONNX",
+        ),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):
