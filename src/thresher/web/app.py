@@ -115,16 +115,24 @@ def _add_find_routes(
         texts: list[str],
         on_progress: Callable[[float], None] | None = None,
     ) -> _ScoredRequest:
-        model = models.get(body.model)
-        finder = await kind_finders.get(model.finder(body.selector), body.kinds)
-        only = checked_kinds(body.only, finder.kinds)
         client = client_of_address(request.client.host) if request.client else ""
-        scored = await unless_disconnected(
-            request, queue.score(finder, texts, client=client, on_progress=on_progress)
-        )
+        work = score_for(client, body, texts, on_progress)
+        scored = await unless_disconnected(request, work)
         metrics.count_texts(texts)
-        threshold = finder.threshold if body.threshold is None else body.threshold
+        return scored
+
+    async def score_for(
+        client: str,
+        body: OneText | SeveralTexts | DownloadRequest,
+        texts: list[str],
+        on_progress: Callable[[float], None] | None,
+    ) -> _ScoredRequest:
+        model = models.get(body.model)
         selector = body.selector or model.selector
+        finder = await kind_finders.get(model.finder(body.selector), body.kinds, client=client)
+        only = checked_kinds(body.only, finder.kinds)
+        scored = await queue.score(finder, texts, client=client, on_progress=on_progress)
+        threshold = finder.threshold if body.threshold is None else body.threshold
         return _ScoredRequest(
             model.name, selector, threshold, finder.kinds, only, scored, finder.unreadable
         )
