@@ -1,8 +1,8 @@
-"""What the gates of the English students learn: the mean of two finders on raw text.
+"""What the gates of the English students learn: a weighted mean of two finders on raw text.
 
 The teacher and the multilingual model were both trained without labels. Their encoders know
-different words, so the mean of their log-odds is better than either. The multilingual encoder is
-too slow for the English models, but its gates can be learned.
+different words, so a mean of their log-odds is better than either. The multilingual encoder is too
+slow for the English models, but its gates can be learned.
 """
 
 from dataclasses import dataclass
@@ -29,26 +29,34 @@ class GateTargets:
     links: NDArray[np.float32]
 
     @classmethod
-    def of_raw_text(cls) -> "GateTargets":
-        """Return the targets for `raw_sentences()`; they are computed once and kept in a file."""
-        if not _FILE.exists():
-            targets = cls.mean([EntityFinder.load(TEACHER), EntityFinder.load(MULTILINGUAL)])
-            _FILE.parent.mkdir(parents=True, exist_ok=True)
-            np.savez(_FILE, gates=targets.gates, links=targets.links)
-        with np.load(_FILE) as saved:
-            return cls(saved["gates"], saved["links"])
+    def of_raw_text(cls, *, multilingual: float) -> "GateTargets":
+        """Return the targets for `raw_sentences()`.
 
-    @classmethod
-    def mean(cls, finders: list[EntityFinder]) -> "GateTargets":
-        """Return the means of the log-odds of several finders on the raw text."""
+        multilingual: the weight of the multilingual model; the rest is that of the teacher
+        """
+        gates, links = _log_odds_of_both()
+        weights = np.array([1 - multilingual, multilingual], dtype=np.float32)
+        return cls(1 / (1 + np.exp(-(weights @ gates))), weights @ links)
+
+
+def _log_odds_of_both() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the log-odds of gates and links of the teacher and the multilingual model.
+
+    They are computed once and kept in a file.   returns: (2, words) each
+    """
+    if not _FILE.exists():
         gates, links = [], []
-        for finder in finders:
-            own_gates, own_links = finder.word_scorer.gates_and_links(raw_sentences())
+        for name in (TEACHER, MULTILINGUAL):
+            own_gates, own_links = EntityFinder.load(name).word_scorer.gates_and_links(
+                raw_sentences()
+            )
             assert own_links is not None
             gates.append(gate_log_odds(own_gates))
             links.append(own_links)
-        odds = np.mean(gates, axis=0)
-        return cls((1 / (1 + np.exp(-odds))).astype(np.float32), np.mean(links, axis=0))
+        _FILE.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(_FILE, gates=gates, links=links)
+    with np.load(_FILE) as saved:
+        return saved["gates"], saved["links"]
 
 
 def raw_sentences() -> list[list[str]]:

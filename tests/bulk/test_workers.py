@@ -182,3 +182,16 @@ def test_a_local_finder_trims_memory_after_every_chunk(monkeypatch):
     done = list(LocalFinder(None).map(lambda _, chunk: chunk, ["a", "b"]))
     assert done == [("a", "a"), ("b", "b")]
     assert next(given_back) == 2
+
+
+def test_more_workers_than_the_machine_can_run_are_refused_before_any_starts(monkeypatch):
+    def start(load, count):
+        pytest.fail("a worker was started")
+
+    monkeypatch.setattr("thresher.bulk.workers._start", start)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    with (
+        pytest.raises(InputError, match="`workers` must be at most 8 here"),
+        start_workers(unloadable, 10_000),
+    ):
+        pass

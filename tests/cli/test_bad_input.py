@@ -26,7 +26,10 @@ BAD_FILES = {
     "empty": (b"", "no text in"),
     "blank": (b" \n\n\t\n", "no text in"),
     "binary": (bytes(range(256)) * 8, "is not text"),
-    "utf-16": ("Magda left Oslo.".encode("utf-16"), "is UTF-16 text; convert it to UTF-8"),
+    "utf-16": (
+        "Magda left Oslo.".encode("utf-16"),
+        "is UTF-16 text; convert it to UTF-8, or give --encoding utf-16",
+    ),
 }
 
 

@@ -81,3 +81,23 @@ def test_every_option_has_a_help_and_every_command_a_description():
             check(subcommand, f"{path} {name}")
 
     check(app_module.get_command(app_module.build_app()), "thresher")
+
+
+def test_control_characters_of_the_input_do_not_reach_the_terminal(run, tmp_path, failing):
+    """Names of files and fields may come from anyone; ESC ] 0 ; sets the title of a terminal."""
+    failing(InputError("no model"))
+    notes = tmp_path / "notes.jsonl"
+    notes.write_text(r'{"\u001b]0;title\u0007\u009b2J\u007fbody": "Oslo"}', encoding="utf-8")
+    result = run("find", notes)
+    assert result.status == 1
+    assert "it has �]0;title��2J�body" in result.err
+    assert all(each.isprintable() for each in result.err.replace("\n", ""))
+
+
+def test_ctrl_c_while_modules_are_imported_is_one_line(run, monkeypatch):
+    def interrupted(only):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(app_module, "build_app", interrupted)
+    result = run("find", "notes.txt")
+    assert (result.status, result.out, result.error_line) == (130, "", "stopped")

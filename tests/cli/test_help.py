@@ -168,6 +168,8 @@ def test_settings_accept_each_choice_and_no_other(settings, name, choices):
         ("find x --threshold 1.5", "Invalid value for '--threshold': "),
         ("find x --threshold nan", "Invalid value for '--threshold': "),
         ("fit x", "Missing option '--output'"),
+        ("find x --only", "requires an argument. (see thresher find --help)"),
+        ("lm train x --tokens", "requires an argument. (see thresher lm train --help)"),
         ("fit x -o y --prior casig", "did you mean casing?"),
         (
             "fit x -o y --gates-at middle",

@@ -127,3 +127,8 @@ def test_layers_with_too_few_positions_are_an_error(tmp_path):
     replace(model, layers=few).write(tmp_path / "few")
     with pytest.raises(InputError, match="only 20 positions"):
         EntityFinder.load(tmp_path / "few", device="cpu")
+
+
+def test_auto_is_not_one_model():
+    with pytest.raises(InputError, match=r"one model is needed; choose from english, "):
+        EntityFinder.load("auto")

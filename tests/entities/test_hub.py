@@ -3,6 +3,7 @@
 import pytest
 
 from thresher.entities.hub import HubModel
+from thresher.errors import InputError
 
 
 class RecordingModel(HubModel):
@@ -34,3 +35,14 @@ def test_arguments_are_passed_to_load(folder):
 def test_an_unknown_argument_is_an_error(folder):
     with pytest.raises(TypeError, match="unexpected keyword argument 'devise'"):
         RecordingModel.from_pretrained(folder, devise="cpu")
+
+
+def test_a_model_that_the_hub_does_not_have_is_one_line(monkeypatch):
+    def download(name, **options):
+        raise ConnectionError("no route\nto the host")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    with pytest.raises(InputError, match="there is no model folder someone/model, and ") as caught:
+        RecordingModel.from_pretrained("someone/model")
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith("(ConnectionError)")

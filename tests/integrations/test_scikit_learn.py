@@ -1,12 +1,13 @@
 """Entity counts in scikit-learn pipelines."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from thresher import EntityFinder
+from thresher import EntityFinder, InputError
 from thresher.integrations.scikit_learn import EntityVectorizer
 
 TEXTS = ["Magda went to Oslo.", "Magda saw Rosa and Rosa left.", "the letter ."]
@@ -32,3 +33,10 @@ def test_it_is_cloned_and_part_of_a_pipeline(small):
     vectorizer = clone(EntityVectorizer(str(small), threshold=0.05, lowercase=False))
     pipeline = make_pipeline(vectorizer, LogisticRegression())
     assert pipeline.fit(TEXTS[:2], [0, 1]).predict(TEXTS[:2]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("texts", ["Magda", pd.DataFrame({"Oslo": ["Magda"]})])
+def test_a_string_and_a_table_are_refused(finder, texts):
+    """Their characters and the names of their columns would be counted."""
+    with pytest.raises(InputError, match="`texts` must be a list of strings"):
+        EntityVectorizer(finder, threshold=0.05).fit(texts)

@@ -29,6 +29,31 @@ def stream(text):
     return io.BytesIO(text.encode())
 
 
+@pytest.mark.parametrize("start", ["", "\r\n\n", "\ufeff"])
+@pytest.mark.parametrize("header", ["text;id", '"text";"id"', '"text";id'])
+def test_a_csv_table_may_have_semicolons(start, header):
+    """Spreadsheet programs write them where a comma is the decimal sign; a cell may have commas."""
+    table = f'{start}{header}\r\nCold, soup.;1,5\r\n"A ""fine"";\nplace";2\r\n'
+    records = list(read_records(stream(table), "csv", name="a", on_problem=raise_input_error))
+    values = [("Cold, soup.", "1,5"), ('A "fine";\nplace', "2")]
+    assert [record.values for record in records] == [{"text": t, "id": i} for t, i in values]
+    first = start.count("\n") + 2
+    assert [record.number for record in records] == [first, first + 1]
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [("text,a;b", ["text", "a;b"]), ('"text;id"', ["text;id"]), ("text", ["text"]), (";,", None)],
+)
+def test_a_csv_table_with_commas_or_one_column_is_read_as_such(header, columns):
+    row = ",".join("x;y" for _ in columns or ["", ""])
+    [record] = read_records(
+        stream(f"{header}\n{row}"), "csv", name="a", on_problem=raise_input_error
+    )
+    assert list(record.values) == (columns or [";", ""])
+    assert set(record.values.values()) == {"x;y"}
+
+
 @pytest.mark.parametrize("record_format", FILES)
 def test_every_format_gives_the_same_records(record_format):
     file = stream(FILES[record_format])

@@ -1,5 +1,6 @@
 """A server on a real socket with a finder that takes as long as a test needs."""
 
+import json
 import re
 import socket
 import threading
@@ -153,9 +154,12 @@ def status(connection: socket.socket) -> int:
     return int(response(connection).split()[1])
 
 
-def find_request(text: str, *, headers: str = "") -> bytes:
-    """Return the bytes of a request."""
-    body = b'{"text": "%s"}' % text.encode()
+def find_request(text: str, *, headers: str = "", **fields: object) -> bytes:
+    """Return the bytes of a request.
+
+    fields: other fields of its body, such as kinds
+    """
+    body = json.dumps({"text": text, **fields}).encode()
     return (
         f"POST /find HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{headers}"
         f"Content-Length: {len(body)}\r\n\r\n"

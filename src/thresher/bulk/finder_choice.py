@@ -129,6 +129,8 @@ class FinderChoice:
                 raise InputError(
                     f"`{name}` cannot be used with an ONNX file, only when it is exported"
                 )
+        if self.device not in (None, "cpu"):
+            raise InputError("`device` must be cpu for an ONNX file; other devices need the model")
         finder = OnnxFinder.load(self.folder)
         if self.rules is not None:
             finder.rules = self.rules

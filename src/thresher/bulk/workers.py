@@ -32,6 +32,7 @@ Load = Callable[[], "TextFinder"]
 Task = Callable[["TextFinder", Chunk], T]
 
 CHUNKS_PER_WORKER = 2  # in progress: one being processed, one waiting
+_MOST_PER_CORE = 4  # each worker has a copy of the model: 10,000 of them would fill the memory
 
 
 class FinderPool(Protocol):
@@ -132,7 +133,7 @@ def start_workers(load: Load, count: int) -> Iterator[WorkerPool]:
 
     load: loads a finder; it is sent to each worker, so it must be a picklable function
     """
-    require_number("workers", count, at_least=1)
+    check_worker_count(count)
     workers: list[_Worker] = []
     try:
         with _ignore_ctrl_c():
@@ -146,6 +147,17 @@ def start_workers(load: Load, count: int) -> Iterator[WorkerPool]:
             pool.close()
     finally:
         _end(workers)
+
+
+def check_worker_count(count: int) -> None:
+    """Raise `InputError` for a number of workers that this machine cannot run."""
+    require_number("workers", count, at_least=1)
+    cores = os.cpu_count() or 1
+    if count > _MOST_PER_CORE * cores:
+        raise InputError(
+            f"`workers` must be at most {_MOST_PER_CORE * cores} here, {_MOST_PER_CORE} for each "
+            f"core, got {count:,}; one for each core is fastest"
+        )
 
 
 def _start(load: Load, count: int) -> _Worker:

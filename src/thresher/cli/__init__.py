@@ -1,6 +1,7 @@
 """The command line: commands parse options, call one Python function and print the result."""
 
 import gc
+import sys
 from collections.abc import Sequence
 
 __all__ = ["main"]
@@ -18,10 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     is_own_process = arguments is None
     if is_own_process:
         gc.set_threshold(_GARBAGE_COLLECTION_THRESHOLD)
-    from thresher.cli.app import run  # noqa: PLC0415 (after the threshold is set)
-
     try:
+        from thresher.cli.app import run  # noqa: PLC0415 (after the threshold is set)
+
         return run(arguments)
+    except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases
+        print("thresher: stopped", file=sys.stderr)
+        return 130
     finally:
         if is_own_process:
             gc.freeze()

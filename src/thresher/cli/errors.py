@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import typer
 
+from thresher.cli.control_characters import without_control_characters
 from thresher.errors import ThresherError, did_you_mean
 
 MAX_SHOWN = 100  # problems with the input that are printed one by one
@@ -26,11 +27,12 @@ _NEGATIVE_FLAGS = {
     "head_start=False": "--from-scratch",
 }
 _flags: ContextVar[dict[str, str]] = ContextVar("_flags")
+_command_path: ContextVar[str] = ContextVar("_command_path")  # such as "thresher lm train"
 
 
 def print_error(message: str) -> None:
     """Print one line to standard error, with flags in place of Python arguments."""
-    line = " ".join(message.splitlines())
+    line = without_control_characters(" ".join(message.splitlines()))  # of names in the input
     print("thresher:", with_flags(line, _flags.get({})), file=sys.stderr, flush=True)
 
 
@@ -58,15 +60,18 @@ def with_flags(message: str, flags: dict[str, str]) -> str:
 
 
 def use_flags_of(command: Any, arguments: Sequence[str]) -> None:
-    """Use the flags of the subcommand that the arguments call in all later error messages.
+    """Use the flags and the name of the called subcommand in all later error messages.
 
     command: the click command of the whole program
     """
+    path = ["thresher"]
     for word in arguments:
         subcommands = getattr(command, "commands", {})
         if word not in subcommands:
             break
         command = subcommands[word]
+        path.append(word)
+    _command_path.set(" ".join(path))
     _flags.set({each.name.strip("_"): _flag(each) for each in command.params if each.name})
 
 
@@ -133,7 +138,7 @@ def _usage(error: typer.BadParameter) -> str:
     if unknown := re.search(r"'([^']*)' is not one of (.*)\.$", message):
         hint = did_you_mean(unknown[1], re.findall(r"'([^']*)'", unknown[2]))
         message = message.rstrip(".") + hint
-    where = error.ctx.command_path if error.ctx else "thresher"
+    where = error.ctx.command_path if error.ctx else _command_path.get("thresher")
     return f"{message} (see {where} --help)"
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Annotated, Any
@@ -33,6 +33,25 @@ def check_output_file(output: Path | None, sources: list[str]) -> None:
         return  # `open_output` reports a missing folder
     if output.is_file() or not output.exists():
         check_can_write(output)
+
+
+def check_output_files(outputs: Iterable[Path | None], sources: list[str]) -> None:
+    """Raise `InputError` unless all files of a command with several outputs can be written.
+
+    outputs: None is standard output, or an option that was not given
+    """
+    paths = [path for path in outputs if path is not None]
+    check_output_file(None, sources)
+    for path in paths:
+        check_output_file(path, sources)
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+        if path.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder")
+    files = [path for path in paths if path.is_file() or not path.exists()]  # and not /dev/null
+    for number, path in enumerate(files):
+        if path.resolve() in [other.resolve() for other in files[:number]]:
+            raise InputError(f"two outputs have the name {path}; give each its own name")
 
 
 def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:

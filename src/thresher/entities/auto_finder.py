@@ -14,10 +14,14 @@ from thresher.entities.built_in import ENGLISH, MULTILINGUAL
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.adaptation import first_words
 from thresher.entities.finding.scored_text import ScoredSentence
-from thresher.entities.finding.text_finder import SplitText, TextFinder, refuse_string
+from thresher.entities.finding.text_finder import (
+    SplitText,
+    TextFinder,
+    refuse_string,
+    split_into_words,
+)
 from thresher.entities.model_config import WORDS
 from thresher.text.language import is_english
-from thresher.text.sentences import segment
 
 THRESHOLD = 0.4  # near those of both models
 _SAMPLE = 1000  # words at the start of a text, which decide on its model
@@ -44,7 +48,7 @@ class AutoFinder(TextFinder):
     def adapted_to(self, texts: Iterable[str]) -> Self:
         """Return a finder whose models are adapted, each to those of the texts that it reads."""
         texts = refuse_string(texts, "texts", "adapted_to([text])")
-        return self.adapted_to_words([each.texts for each in segment(text)] for text in texts)
+        return self.adapted_to_words(split_into_words(texts))
 
     def adapted_to_words(self, texts: Iterable[SplitText]) -> Self:
         """Adapt as `adapted_to` does, to texts that are already split into words."""

@@ -18,6 +18,11 @@ def find_model_folder(model: str | Path) -> Path:
         return Path(model)
     if str(model) in NAMES:
         return Path(__file__).parent / str(model)
+    if str(model) == AUTO:
+        raise InputError(
+            "auto chooses a model for each text, and here one model is needed; choose from "
+            f"{', '.join(NAMES)}"
+        )
     if hint := did_you_mean(str(model), NAMES):
         raise InputError(f"there is no model folder {model}{hint}")
     return Path(model)

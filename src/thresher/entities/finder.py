@@ -16,7 +16,7 @@ from thresher.entities.finding.adaptation import (
     first_words,
 )
 from thresher.entities.finding.scored_text import ScoredSentence, ScoredText
-from thresher.entities.finding.text_finder import SplitText, refuse_string
+from thresher.entities.finding.text_finder import SplitText, refuse_string, split_into_words
 from thresher.entities.hub import HubModel
 from thresher.entities.kinds.examples import KindExamples, as_examples
 from thresher.entities.kinds.kind_model import KindModel
@@ -26,7 +26,6 @@ from thresher.entities.model_finder import ModelFinder
 from thresher.hardware_support import one_thread
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.text.indexed_sentences import IndexedSentences
-from thresher.text.sentences import segment
 
 # Modules that only training needs are imported where they are used: finding should not wait for
 # them.
@@ -243,7 +242,7 @@ class EntityFinder(ModelFinder, HubModel):
         What the finder finds in a text then also depends on the other texts.
         """
         texts = refuse_string(texts, "texts", "adapted_to([text])")
-        return self.adapted_to_words([each.texts for each in segment(text)] for text in texts)
+        return self.adapted_to_words(split_into_words(texts))
 
     def adapted_to_words(self, texts: Iterable[SplitText]) -> "EntityFinder":
         """Adapt as `adapted_to` does, to texts that are already split into words."""
@@ -271,4 +270,4 @@ class EntityFinder(ModelFinder, HubModel):
 
 
 def _split(texts: Iterable[str]) -> IndexedSentences:
-    return IndexedSentences.from_sentences(each.texts for text in texts for each in segment(text))
+    return IndexedSentences.from_sentences(chain.from_iterable(split_into_words(texts)))

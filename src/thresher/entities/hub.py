@@ -10,6 +10,8 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Self
 
+from thresher.errors import InputError
+
 
 class HubModel:
     """Adds `from_pretrained`, `save_pretrained` and `push_to_hub` to a class that saves folders."""
@@ -41,14 +43,20 @@ class HubModel:
         if not Path(folder).is_dir():
             import huggingface_hub  # noqa: PLC0415 (slow to import)
 
-            folder = huggingface_hub.snapshot_download(
-                folder,
-                revision=revision,
-                cache_dir=cache_dir,
-                force_download=force_download,
-                local_files_only=local_files_only,
-                token=token,
-            )
+            try:
+                folder = huggingface_hub.snapshot_download(
+                    folder,
+                    revision=revision,
+                    cache_dir=cache_dir,
+                    force_download=force_download,
+                    local_files_only=local_files_only,
+                    token=token,
+                )
+            except Exception as error:  # the type depends on the HTTP library of huggingface_hub
+                raise InputError(
+                    f"there is no model folder {folder}, and no model of this name could be "
+                    f"downloaded from the Hub ({type(error).__name__})"
+                ) from error
         return cls.load(folder, device=device, exact=exact)
 
     def save_pretrained(

@@ -39,6 +39,9 @@ class FourierFilter:
         return band_pass(vectors, low=self.cutoff, high=self.upper)
 
 
+MAX_SELECTORS = 64  # their divergence is a mean over all pairs, which all are in memory
+
+
 @dataclass(frozen=True, kw_only=True)
 class DualModels:
     """Several selectors that are trained together, whose gates should agree or differ.
@@ -63,7 +66,7 @@ class DualModels:
     target_rates: tuple[float | None, ...] = ()
 
     def __post_init__(self) -> None:
-        require_number("selectors", self.selectors, at_least=2)
+        require_number("selectors", self.selectors, at_least=2, at_most=MAX_SELECTORS)
         require_choice("relation", self.relation, SelectorRelation)
         require_number("weight", self.weight, at_least=0)
         require_number("cap", self.cap, above=0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from thresher.bulk.blocks import Block
 from thresher.bulk.memory import MemoryTrimmer, collect_garbage_rarely
 from thresher.bulk.run import BlockResult, BulkRun
-from thresher.bulk.workers import picklable_error
+from thresher.bulk.workers import check_worker_count, picklable_error
 from thresher.errors import InputError, WorkerError, requires_extra
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def _ray(workers: int | None) -> Iterator[Any]:
         import ray.data  # noqa: PLC0415
     started_here = not ray.is_initialized()
     if started_here:
+        if workers is not None and "RAY_ADDRESS" not in os.environ:
+            check_worker_count(workers)
         local: dict[str, Any] = {"num_cpus": _cpus(workers), "include_dashboard": False}
         with _no_standard_error():
             ray.init(

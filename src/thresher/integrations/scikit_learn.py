@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.text_finder import refuse_string
 
 
 class EntityVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,7 +63,8 @@ class EntityVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return EntityFinder.default() if self.model is None else EntityFinder.load(self.model)
 
     def _names(self, texts: Iterable[str]) -> list[list[str]]:
-        found = self.finder_.find(list(texts), threshold=self.threshold)
+        texts = refuse_string(texts, "texts", "[text]")
+        found = self.finder_.find(texts, threshold=self.threshold)
         return [
             [span.text.casefold() if self.lowercase else span.text for span in spans]
             for spans in found

@@ -67,8 +67,8 @@ def to_toml(options: Mapping[str, Any]) -> str:
 def read_run_config(path: Path) -> dict[str, Any]:
     """Read the options in a TOML file; names may be written with - or _."""
     try:
-        options = tomllib.loads(read_regular(path, max_bytes=MAX_CONFIG_BYTES).decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        options = tomllib.loads(read_regular(path, max_bytes=MAX_CONFIG_BYTES).decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path} is not a TOML file: {error}") from error
     for name, value in options.items():
         if isinstance(value, dict):

@@ -24,6 +24,7 @@ _DELIMITERS = {RecordFormat.CSV: ",", RecordFormat.TSV: "\t"}
 _MAX_NESTING = 100  # of the values of a JSON record
 _STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 _BRACKETS = re.compile(rb"[\[\]{}]")
+_QUOTED = re.compile(r'"[^"]*"')
 _MAX_CELL_LENGTH = 1 << 24  # in characters: a cell may contain a whole document
 
 
@@ -184,7 +185,10 @@ def _table_rows(
 ) -> Iterator[tuple[int, list[str]] | tuple[int, csv.Error]]:
     """Yield the first line of each row that is not empty, and the row or what is wrong with it."""
     text = io.TextIOWrapper(stream, "utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    start = _first_lines(text)
+    if delimiter == "," and _has_semicolons(start[-1]):
+        delimiter = ";"
+    reader = csv.reader(chain(start, text), delimiter=delimiter, strict=True)
     try:
         while True:
             number = reader.line_num + 1
@@ -200,6 +204,23 @@ def _table_rows(
     finally:
         if not stream.closed:
             text.detach()  # the stream is closed by the code that opened it
+
+
+def _first_lines(text: IO[str]) -> list[str]:
+    """Return the lines up to the first one that is not empty, which names the columns."""
+    lines = [text.readline()]
+    while lines[-1] and not lines[-1].strip("\r\n"):
+        lines.append(text.readline())
+    return lines
+
+
+def _has_semicolons(header: str) -> bool:
+    """Return True if semicolons separate the columns of a CSV table, and commas do not.
+
+    Spreadsheet programs write such tables where a comma is the decimal sign.
+    """
+    unquoted = _QUOTED.sub("", header)
+    return ";" in unquoted and "," not in unquoted
 
 
 def _next_row(reader: Iterator[list[str]]) -> list[str]:

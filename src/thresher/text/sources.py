@@ -1,6 +1,7 @@
 """Find and open the files that a user names: files, folders, patterns, standard input, gzip."""
 
 import io
+import re
 import sys
 import zlib
 from collections import Counter
@@ -39,6 +40,7 @@ FORMAT_SUFFIXES = {
 _TEXT_FORMATS = {
     suffix: text_format for text_format, suffixes in FORMAT_SUFFIXES.items() for suffix in suffixes
 }
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://")
 _UNSPACED_MARKS = frozenset("。，、！？；：「」『』《》។ฯ")
 _RECORD_FORMATS = {
     ".jsonl": RecordFormat.JSONL,
@@ -119,6 +121,10 @@ def _matching_files(source: str, on_skipped: WarningHandler | None) -> list[str]
         return _files_in(path, on_skipped)
     if path.exists():
         return [source]
+    if path.is_symlink():
+        raise InputError(f"{source} is a link to {path.readlink()}, which does not exist")
+    if _ADDRESS.match(source):
+        raise InputError(f"{source} is an address; only thresher find --engine ray reads addresses")
     if not any(wildcard in source for wildcard in "*?["):
         hint = did_you_mean(path.name, (file.name for file in path.parent.glob("[!.]*")))
         raise InputError(f"no such file: {source}{hint}")

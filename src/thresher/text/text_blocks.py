@@ -57,7 +57,7 @@ def _block_end(data: bytes) -> int:
 
 def _refuse_binary(data: bytes, name: str) -> None:
     if data.startswith(_UTF_16):
-        raise InputError(f"{name} is UTF-16 text; convert it to UTF-8")
+        raise InputError(f"{name} is UTF-16 text; convert it to UTF-8, or give `encoding=utf-16`")
     if b"\0" in data:
         raise InputError(f"{name} is not text: it has NUL bytes")
     if data.decode(errors="replace").count("\ufffd") > _MAX_INVALID * len(data):

@@ -139,16 +139,26 @@ class _FindService:
         texts: list[str],
         on_progress: Callable[[float], None] | None = None,
     ) -> _ScoredRequest:
-        model = self._models.get(body.model)
-        finder = await self._kind_finders.get(model.finder(body.selector), body.kinds)
-        only = checked_kinds(body.only, finder.kinds)
         client = client_of_address(request.client.host) if request.client else ""
-        scored = await unless_disconnected(
-            request, self._queue.score(finder, texts, client=client, on_progress=on_progress)
-        )
+        work = self._score_for(client, body, texts, on_progress)
+        scored = await unless_disconnected(request, work)
         self._metrics.count_texts(texts)
-        threshold = finder.threshold if body.threshold is None else body.threshold
+        return scored
+
+    async def _score_for(
+        self,
+        client: str,
+        body: OneText | SeveralTexts | DownloadRequest,
+        texts: list[str],
+        on_progress: Callable[[float], None] | None,
+    ) -> _ScoredRequest:
+        model = self._models.get(body.model)
         selector = body.selector or model.selector
+        own = model.finder(body.selector)
+        finder = await self._kind_finders.get(own, body.kinds, client=client)
+        only = checked_kinds(body.only, finder.kinds)
+        scored = await self._queue.score(finder, texts, client=client, on_progress=on_progress)
+        threshold = finder.threshold if body.threshold is None else body.threshold
         return _ScoredRequest(
             model.name, selector, threshold, finder.kinds, only, scored, finder.unreadable
         )

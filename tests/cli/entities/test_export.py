@@ -36,13 +36,22 @@ def test_find_gives_the_same_entities_with_the_exported_file(small, tmp_path, ca
     ("arguments", "message"),
     [
         (["export", "-o", "model.bin"], "must end in .onnx"),
+        (
+            ["export", "-o", "folder.onnx", "--force"],
+            "folder.onnx is a folder; choose another name",
+        ),
         (["find", TEXT, "--model", "absent.onnx"], "cannot read absent.onnx"),
         (["kinds", "notes.txt", "--model", "absent.onnx", "-q"], "is an ONNX file"),
+        (
+            ["find", TEXT, "--model", "a.onnx", "--device", "cuda"],
+            "--device must be cpu for an ONNX",
+        ),
     ],
 )
 def test_mistakes_are_one_line(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text(TEXT)
+    (tmp_path / "folder.onnx").mkdir()
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert message in error

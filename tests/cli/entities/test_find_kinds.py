@@ -96,3 +96,10 @@ def test_a_table_has_a_row_for_each_entity_and_each_record_without_one(
     assert list(rows[0]) == columns.split()
     assert [str(row["line"]) for row in rows] == ["2", "2", "3", "4"]
     assert [float(row["score"]) > 0.5 for row in rows if row["text"]] == [True] * 3
+
+
+@pytest.mark.parametrize(("kinds", "shown"), [("", "''"), ("kinds.yaml", "kinds.yaml")])
+def test_a_missing_file_of_kinds_is_reported(run, records, kinds, shown):
+    result = run("find", records, "--field", "body", "--kinds", kinds)
+    assert result.status == 1
+    assert result.error_line.startswith(f"there is no file of kinds {shown}; give a file, or one")

@@ -247,3 +247,12 @@ def test_kinds_without_a_file_are_explained(run, short_corpus, tmp_path, kinds, 
     assert result.status == 1
     assert result.error_line == message
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("encoder", ["", "my-lm,", ",,"])
+def test_an_empty_name_of_an_encoder_is_not_the_default_one(run, short_corpus, tmp_path, encoder):
+    result = run("fit", short_corpus, "-o", tmp_path / "model", "--encoder", encoder)
+    assert (result.status, list(tmp_path.iterdir())) == (1, [])
+    assert result.error_line == (
+        f"--encoder must be a name, or several with commas, got {encoder!r}"
+    )

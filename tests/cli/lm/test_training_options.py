@@ -75,6 +75,7 @@ def test_a_run_is_repeated_from_the_file_that_comes_with_its_model(corpus, confi
     [
         ("stepps = 3", "there is no option 'stepps'; did you mean steps?"),
         ("steps = ", "is not a TOML file"),
+        ("steps = " + "[" * 100_000, "is not a TOML file"),
         ("[training]\nsteps = 3", "[training] is a table"),
         ("steps = 0", "steps"),
     ],
@@ -110,6 +111,11 @@ def test_a_model_is_exported_and_trained_further(corpus, config, tmp_path, run):
     refused = run("lm", "export", tmp_path / "lm", "-o", tmp_path / "hf")
     assert (refused.status, refused.err.count("\n")) == (1, 1)
     assert run("lm", "export", tmp_path / "lm", "-o", tmp_path / "hf", "--force").status == 0
+    file = tmp_path / "notes.txt"
+    file.write_text("Oslo")
+    refused = run("lm", "export", tmp_path / "lm", "-o", file, "--force")
+    assert refused.error_line == f"{file} exists and is not a folder; choose another name"
+    assert (refused.status, file.read_text()) == (1, "Oslo")
     for start in ("hf", "lm"):
         more = ("-o", tmp_path / f"from-{start}", "--init-from", tmp_path / start, "--steps", 1)
         result = run("lm", "train", corpus, *more, "--learning-rate", 1e-9, "--quiet")

@@ -1,4 +1,5 @@
 import hashlib
+import shutil
 from importlib.machinery import ModuleSpec
 
 import pytest
@@ -47,6 +48,20 @@ def test_weights_are_decoded_once(package):
     assert (first / "model.safetensors").stat().st_mtime_ns == written
 
 
+@pytest.mark.parametrize("kept", [None, 0, 1000])
+def test_a_damaged_cache_is_reported_with_what_to_do(package, kept):
+    folder = packaged_encoder()
+    weights = folder / "model.safetensors"
+    content = weights.read_bytes()
+    weights.unlink()
+    if kept is not None:
+        weights.write_bytes(content[:kept])
+    with pytest.raises(InputError, match=f"; delete {folder}, which will be decoded again$"):
+        packaged_encoder()
+    shutil.rmtree(folder)
+    assert (packaged_encoder() / "model.safetensors").read_bytes() == content
+
+
 def test_two_processes_that_decode_at_the_same_time_use_the_same_folder(package, monkeypatch):
     decode = cached_folder.decoded_files
 
@@ -76,7 +91,7 @@ def test_without_the_package_there_is_no_folder(package, monkeypatch):
 def test_a_cache_that_cannot_be_written_is_reported(package, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("THRESHER_CACHE", str(tmp_path / "file"))
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match=r"cannot write .*; set THRESHER_CACHE to a folder"):
         packaged_encoder()
 
 

@@ -84,3 +84,48 @@ def test_a_finder_describes_itself_and_logs_under_one_name(small, caplog):
         finder = EntityFinder.load(small, device="cpu")
     assert repr(finder) == "<EntityFinder with static, threshold 0.30>"
     assert [record.getMessage() for record in caplog.records] == [f"loaded {finder!r}"]
+
+
+FRAME = {"id": [1, 2], "text": ["Magda went to Oslo.", "Rosa left."]}
+
+
+@pytest.mark.parametrize("table", [FRAME, pd.DataFrame(FRAME), pl.DataFrame(FRAME)])
+@pytest.mark.parametrize("method", ["find", "find_all", "to_frame", "fit", "discover_kinds"])
+def test_a_whole_table_is_refused(finder, table, method):
+    """Iterating a table gives the names of its columns, in which nothing would be found."""
+    with pytest.raises(InputError, match=r"strings or a column, got a whole (dict|Data)"):
+        list(getattr(finder, method)(table))
+
+
+def test_a_column_with_a_row_named_columns_is_no_table(finder):
+    column = pd.Series({"columns": TEXTS[0]})
+    assert column.columns == TEXTS[0]
+    assert finder.find(column, threshold=0.05) == [finder.find(TEXTS[0], threshold=0.05)]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_missing_values_are_left_out_of_texts_to_learn_from(finder, missing):
+    column = pd.Series([TEXTS[0], missing, TEXTS[3]] * 700)
+    full = column.dropna()
+    assert finder.adapted_to(column).threshold == finder.adapted_to(full).threshold
+    assert finder.adapted_to(column).threshold != finder.threshold
+    with pytest.raises(InputError, match="different entities were found; 30 are needed"):
+        finder.discover_kinds(column[:6])
+    with pytest.raises(InputError, match="0 words are too few"):
+        EntityFinder.fit([missing])
+
+
+@pytest.mark.parametrize("texts", [None, b"Oslo", 5])
+def test_what_is_no_list_of_texts_is_refused(finder, texts):
+    for method in (finder.find_all, finder.fit, finder.adapted_to, finder.discover_kinds):
+        with pytest.raises(InputError, match="`texts` must be a list of strings, got"):
+            list(method(texts))
+    with pytest.raises(InputError, match="a text must be a string, got int 5"):
+        finder.adapted_to(["Oslo", 5])
+
+
+@pytest.mark.parametrize("sentences", [[None], [5], [["Oslo", None]], [["Oslo"], [b"Oslo"]]])
+def test_words_that_are_no_strings_are_refused(finder, sentences):
+    with pytest.raises(InputError, match=r"a (sentence|word) must be a "):
+        finder.find_words(sentences)
+    assert finder.find_words([np.array(["Oslo"]), ("Oslo",)])[0] == finder.find_words([["Oslo"]])[0]

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.entities.kinds.examples import KindExamples, as_examples
+from thresher.entities.kinds.naming import name_like
 from thresher.errors import InputError
 
 KINDS = {"person": ["Marie Curie", "Obama"], "place": ["Paris"]}
@@ -16,6 +17,30 @@ def test_toml_and_json_files_give_the_same_kinds(tmp_path):
     toml.write_text('person = ["Marie Curie", "Obama"]\nplace = ["Paris"]\n')
     as_json.write_text(json.dumps(KINDS))
     assert KindExamples.read(toml) == KindExamples.read(as_json) == as_examples(KINDS)
+
+
+@pytest.mark.parametrize("name", ["kinds.toml", "kinds.json", "kinds"])
+@pytest.mark.parametrize("content", [json.dumps(KINDS), 'person = ["Marie Curie", "Obama"]'])
+def test_a_byte_order_mark_is_ignored(tmp_path, name, content):
+    """Some editors on Windows write one."""
+    if name.endswith(".json") and not content.startswith("{"):
+        pytest.skip("not JSON")
+    path = tmp_path / name
+    path.write_text(content, encoding="utf-8-sig")
+    assert KindExamples.read(path).names["person"] == ("Marie Curie", "Obama")
+
+
+def test_the_name_of_a_kind_may_have_joiners():
+    """The zero-width non-joiner is part of the Persian word for student."""
+    kind = "دانش\u200cآموز"
+    assert as_examples({kind: ["Sara"]}).kinds == (kind,)
+
+
+@pytest.mark.parametrize("words", [["Paris", ",", "Texas"], ["A\u00adB\x07\u200c"], ["a\u3000b"]])
+def test_a_kind_can_be_named_like_any_entity(words):
+    kind = name_like(words)
+    assert kind.startswith("like-")
+    assert as_examples({kind: ["Paris"]}).kinds == (kind,)
 
 
 def test_json_is_recognised_without_its_suffix(tmp_path):
@@ -35,6 +60,9 @@ def test_json_is_recognised_without_its_suffix(tmp_path):
         ('person = [" "]', "the kind person must have a list of names"),
         ('a = ["Paris"]\nb = ["PARIS"]', "'PARIS' is listed under two kinds, a and b"),
         ('"a b" = ["Paris"]', "the name of a kind must be one word"),
+        ('"a,b" = ["Paris"]', "the name of a kind must have no comma, got 'a,b'"),
+        ('None = ["Paris"]', "a kind cannot have the name None"),
+        ("a = " + "[" * 100_000, "is not valid TOML: it is nested too deeply"),
         ("person = [", "is not valid TOML"),
         ('{"person": [}', "is not valid JSON"),
         ('{"person": ["Ann"], "person": ["Bob"]}', "the key 'person' appears twice"),

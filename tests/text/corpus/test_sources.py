@@ -72,10 +72,13 @@ class TestSources:
     def test_missing_files_are_reported_before_anything_is_read(self):
         write("a.txt", "x")
         Path("empty").mkdir()
+        Path("dangling.txt").symlink_to("gone.txt")
         for source, message in {
             "none.txt": r"no such file: none.txt",
             "*.jsonl": r"no file matches \*.jsonl",
             "empty": r"no text in folder empty: looked for .*\.txt",
+            "dangling.txt": r"dangling.txt is a link to gone.txt, which does not exist$",
+            "https://example.org/a.txt": r"is an address; only thresher find --engine ray",
             "": r"no such file: ''",  # and not all files of this folder
             "A text in place of its name. " * 20: r"cannot read 'A text .* of its .*': File name",
         }.items():

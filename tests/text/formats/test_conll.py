@@ -101,7 +101,7 @@ def test_a_given_layout_is_used():
     ("text", "message"),
     [
         ("a O\nb O\nc x O\n", r"gold.conll line 3: 3 columns, but the file has 2: 'c x O'"),
-        ("a\tO\nb\tO\nc\n", r"gold.conll line 3: 1 columns, but the file has 2: 'c'"),
+        ("a\tO\nb\tO\nc\n", r"gold.conll line 3: 1 column, but the file has 2: 'c'"),
         ("a\tO\n" * 19 + "b\tPER\n", r"gold.conll line 20: no tag .*'b\\tPER'"),
         ("a\tO\n\tO\n", r"gold.conll line 2: the word is empty"),
         ("", r"gold.conll has no sentences"),

@@ -37,6 +37,8 @@ def export(
     """
     if output.suffix.lower() != ".onnx":
         raise InputError(f"the name of the output must end in .onnx, got {output}")
+    if output.is_dir():
+        raise InputError(f"{output} is a folder; choose another name")
     if output.exists() and not force:
         raise InputError(f"{output} exists; choose another file, or add `force` to replace it")
     choice = FinderChoice(model, "cpu", selector, exact=True, kinds=read_kinds(kinds))

@@ -167,10 +167,10 @@ def read_kinds(kinds: str | None) -> KindExamples | str | None:
     """Return the example names in a file; the words of `KindsWord` are returned as they are."""
     if kinds is None or kinds in list(KindsWord):
         return kinds
-    if not Path(kinds).exists():
+    if not kinds or not Path(kinds).exists():
         words = [str(each) for each in KindsWord]
         hint = did_you_mean(kinds, words) or f"; give a file, or one of {', '.join(words)}"
-        raise InputError(f"there is no file of kinds {kinds}{hint}")
+        raise InputError(f"there is no file of kinds {kinds or repr(kinds)}{hint}")
     return KindExamples.read(kinds)
 
 

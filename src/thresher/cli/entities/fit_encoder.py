@@ -50,11 +50,12 @@ class EncoderChoice:
         """Load the existing encoders; none if only a new one is used."""
         if self.training.train_encoder and self.existing.encoder is None:
             return []
-        names = (self.existing.encoder or "").split(SEPARATOR)
+        given = self.existing.encoder
+        names = [None] if given is None else given.split(SEPARATOR)
+        if "" in names:
+            raise InputError(f"`encoder` must be a name, or several with commas, got {given!r}")
         layer = None if self.training.train_encoder else self.existing.layer
-        return [
-            load_encoder(name or None, layer=layer, device=device, quiet=quiet) for name in names
-        ]
+        return [load_encoder(name, layer=layer, device=device, quiet=quiet) for name in names]
 
     def with_trained(
         self,

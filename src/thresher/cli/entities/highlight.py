@@ -9,6 +9,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from thresher.bulk.chunks import DocumentSpans
+from thresher.cli.control_characters import without_control_characters
 from thresher.text.annotations import Span
 from thresher.text.kind_colours import KindColours
 from thresher.text.records import JsonObject, field_text
@@ -18,9 +19,6 @@ from thresher.text.sources import display_name
 SHADES = ((0.0, "#ffedb3"), (0.4, "#ffd978"), (0.6, "#ffbe33"), (0.7, "#ff9a0d"))
 
 NO_KIND = "other"  # how the legend calls entities without a kind
-
-# Control characters must not reach the terminal; each is replaced by one character.
-_CONTROL_CHARACTERS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
 
 # Without colours, entities are in brackets; these characters of the text get a backslash.
 _ESCAPED = {ord(character): f"\\{character}" for character in "\\[]"}
@@ -140,4 +138,4 @@ def _background(colour: str) -> str:
 
 def printable(text: str) -> str:
     """Replace control characters, and Windows line ends by plain ones."""
-    return text.replace("\r\n", "\n").translate(_CONTROL_CHARACTERS)
+    return without_control_characters(text.replace("\r\n", "\n"))

@@ -15,7 +15,7 @@ from thresher.cli.options import RunOptions, TextOptions, refuse_standard_output
 from thresher.cli.output import (
     OutputFile,
     check_not_parquet_on_standard_output,
-    check_output_file,
+    check_output_files,
     default_format,
     open_output,
     plural,
@@ -102,10 +102,7 @@ def entities(
     output_format = to or default_format(output, _FORMAT_OF_SUFFIX)
     check_not_parquet_on_standard_output(output_format, output)
     plot_format = _plot_format(plot)
-    for path in (output, graph, plot):
-        check_output_file(path, texts.sources)
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"cannot write {path}: there is no folder {path.parent}")
+    check_output_files((output, graph, plot), texts.sources)
     from thresher.entities.tables.counting import EntityTable  # noqa: PLC0415 (numpy)
 
     problems = Problems()

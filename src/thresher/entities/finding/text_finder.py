@@ -1,8 +1,9 @@
 """The base class of finders: from texts to scored texts and spans, however words are scored."""
 
 import logging
+import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,7 @@ from thresher.entities.finding.user_rules import UserRules, read_rules
 from thresher.errors import InputError
 from thresher.gates.batching import group_by_words
 from thresher.text.annotations import Span
+from thresher.text.records import is_missing
 from thresher.text.sentences import Sentence, segment
 
 SENTENCES_PER_GROUP = 512
@@ -116,6 +118,8 @@ class TextFinder(ABC):
         """
         if isinstance(text, bytes) or not isinstance(text, Iterable):
             raise _not_a_string(text)
+        if not isinstance(text, str):
+            refuse_string(text, "texts", "find")
         if isinstance(text, str) and (problem := self.unreadable(text)):
             logging.getLogger("thresher").warning(problem)
         texts = [text] if isinstance(text, str) else with_missing_as_empty(text)
@@ -161,6 +165,7 @@ class TextFinder(ABC):
     ) -> list[list[Candidate]]:
         """Return the entities of each sentence of one text that is already split into words."""
         kept = checked_filter(self, threshold, only)
+        _check_words(sentences)
         return [scored.found(*kept) for scored in self.score_sentences(sentences)]
 
     def score_texts(self, texts: Iterable[str]) -> Iterator[ScoredText]:
@@ -196,15 +201,39 @@ def _rules(given: Iterable[str] | str | Path) -> tuple[str, ...]:
 
 
 def refuse_string(texts: Iterable[str], name: str, instead: str) -> Iterable[str]:
-    """Return the texts; a single string is an error, since its characters would be the texts."""
+    """Return the texts; a single string is an error, since its characters would be the texts.
+
+    A table or a mapping is an error, too: the names of its columns would be the texts.
+    """
     if isinstance(texts, str):
         raise InputError(f"`{name}` must be a list of strings; for one text use {instead}")
+    got = type(texts).__name__
+    if isinstance(texts, Mapping) or hasattr(type(texts), "columns"):
+        raise InputError(f"`{name}` must be a list of strings or a column, got a whole {got}")
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"`{name}` must be a list of strings, got {got} {reprlib.repr(texts)}")
     return texts
+
+
+def split_into_words(texts: Iterable[Any]) -> Iterator[list[Sequence[str]]]:
+    """Yield the sentences of each text as words; a missing value of a column has none."""
+    for _, sentences in _segmented("" if is_missing(text) else text for text in texts):
+        yield [each.texts for each in sentences]
 
 
 def _check_split(sentences: SplitText) -> None:
     if any(isinstance(words, str) for words in sentences):
         raise InputError("a sentence must be a list of words, not a string; for a text use find")
+
+
+def _check_words(sentences: SplitText) -> None:
+    """Raise `InputError` unless sentences are sequences of strings."""
+    for words in sentences:
+        if not isinstance(words, Collection):
+            raise InputError(f"a sentence must be a list of words, got {reprlib.repr(words)}")
+        for word in words:
+            if not isinstance(word, str):
+                raise InputError(f"a word must be a string, got {type(word).__name__} {word!r}")
 
 
 def _segmented(texts: Iterable[str]) -> Iterator[tuple[str, list[Sentence]]]:

@@ -1,5 +1,6 @@
 """Example names of kinds: read from a TOML or JSON file, checked, written."""
 
+import codecs
 import json
 import re
 import reprlib
@@ -10,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from thresher.entities.choices import KindsWord
 from thresher.errors import InputError
 from thresher.text.sentences import segment
 from thresher.untrusted_files import parse_json, read_regular
@@ -17,6 +19,7 @@ from thresher.untrusted_files import parse_json, read_regular
 MAX_NAMES = 1000  # of one kind; 3 to 30 are enough
 MAX_KINDS = 1000
 _MAX_FILE_BYTES = 4 << 20
+_JOINERS = "\u200c\u200d"  # which words of Persian, Hindi and other languages contain
 ENGLISH = "english.toml"
 
 
@@ -113,13 +116,22 @@ def check_kind_name(kind: Any) -> None:
     """Raise InputError unless the name of a kind is one word of printable characters."""
     if not isinstance(kind, str) or not kind.strip():
         raise InputError(f"a kind must have a name, got {reprlib.repr(kind)}")
-    if any(character.isspace() or not character.isprintable() for character in kind):
+    if any(each.isspace() or not (each.isprintable() or each in _JOINERS) for each in kind):
         raise InputError(f"the name of a kind must be one word, got {reprlib.repr(kind)}")
+
+
+def _check_new_kind_name(kind: Any) -> None:
+    """Check the name of a kind as `check_kind_name` does; refuse what options could not name."""
+    check_kind_name(kind)
+    if "," in kind:
+        raise InputError(f"the name of a kind must have no comma, got {reprlib.repr(kind)}")
+    if kind.casefold() == KindsWord.NONE:
+        raise InputError(f"a kind cannot have the name {kind}, which means without a kind")
 
 
 def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
     """Return the names of a kind without duplicates; raise InputError if they are not names."""
-    check_kind_name(kind)
+    _check_new_kind_name(kind)
     if isinstance(names, str | bytes | Mapping) or not isinstance(names, Iterable):
         raise InputError(f"the kind {kind} must have a list of names, got {reprlib.repr(names)}")
     names = list(names)
@@ -135,6 +147,7 @@ def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
 
 
 def _parsed(content: bytes, path: Path) -> Any:
+    content = content.removeprefix(codecs.BOM_UTF8)  # which some editors write
     if not content.strip():
         raise InputError(f"{path} is empty")
     if path.suffix.lower() == ".json":
@@ -144,7 +157,8 @@ def _parsed(content: bytes, path: Path) -> Any:
     except (ValueError, RecursionError) as error:  # also of UTF-8
         if content.lstrip().startswith(b"{"):
             return parse_json(content, str(path), unique_keys=True)
-        raise InputError(f"{path} is not valid TOML: {error}") from error
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise InputError(f"{path} is not valid TOML: {reason}") from error
 
 
 def _toml_string(text: str) -> str:

@@ -28,7 +28,7 @@ def name_groups(encoder: Encoder, groups: Sequence[Sequence[Sequence[str]]]) -> 
     nouns = category_nouns()
     known = sum(noun in encoder.common_words for noun in nouns)
     if known < _MIN_KNOWN * len(nouns):
-        return _distinct([_name_like(group[0]) for group in groups])
+        return _distinct([name_like(group[0]) for group in groups])
     noun_vectors = _encode(encoder, [[noun] for noun in nouns])
     means = unit_length(np.stack([_encode(encoder, group).mean(axis=0) for group in groups]))
     similarity = means @ noun_vectors.T
@@ -40,7 +40,7 @@ def name_groups(encoder: Encoder, groups: Sequence[Sequence[Sequence[str]]]) -> 
         if not names[group] and nouns[noun] not in names:
             names[group] = nouns[noun]
     return _distinct(
-        [name or _name_like(group[0]) for name, group in zip(names, groups, strict=True)]
+        [name or name_like(group[0]) for name, group in zip(names, groups, strict=True)]
     )
 
 
@@ -57,8 +57,10 @@ def _encode(encoder: Encoder, names: Sequence[Sequence[str]]) -> Vectors:
     return unit_length(vectors.float().cpu().numpy())
 
 
-def _name_like(words: Sequence[str]) -> str:
-    return "like-" + re.sub(r"\s+", "-", join_words(words))
+def name_like(words: Sequence[str]) -> str:
+    """Return a name for a group of entities like this one, which kinds can have."""
+    joined = "".join(each for each in join_words(words) if each.isprintable() or each.isspace())
+    return "like-" + re.sub(r"[\s,]+", "-", joined)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -141,7 +141,8 @@ def _parse_rows(
 
 def _problem(cells: Sequence[str], layout: Layout) -> str | None:
     if len(cells) != layout.columns:
-        return f"{len(cells)} columns, but the file has {layout.columns}"
+        columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+        return f"{columns}, but the file has {layout.columns}"
     if not cells[layout.word]:
         return "the word is empty"
     if not layout.has_tag(cells):
