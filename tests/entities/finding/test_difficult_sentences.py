@@ -63,3 +63,13 @@ def test_markup_and_identifiers_are_not_names(finder):
     assert not {"class", "href", "user_name", "MAX_SIZE", "a"} & {
         span.text for span in finder.find(text)
     }
+
+
+def test_file_names_are_not_names_but_products_with_a_dot_are(finder):
+    text = "Dana copied Tides.csv and Report.PDF to Oslo, then she rewrote it in Node.js for Kumar."
+    found = {span.text for span in finder.find(text)}
+    assert {"Dana", "Oslo", "Kumar"} <= found
+    assert not {"Tides.csv", "Report.PDF"} & found
+    possible = {span.text for span in finder.find(text, threshold=0.0)}
+    assert "Node.js" in possible
+    assert not {"Tides.csv", "Report.PDF"} & possible

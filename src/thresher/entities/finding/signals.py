@@ -1,5 +1,6 @@
 """Signals of words besides their gates: casing, repetition, and whether a name is possible."""
 
+import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,6 +32,11 @@ _MARKS = {
     "=": _EQUALS,
     "==": _EQUALS,
 }
+_FILE_NAME = re.compile(  # without endings that names of products have, such as Node.js
+    r"[^.].*\.(cfg|conf|css|csv|docx|gif|gz|html?|ini|ipynb|jpe?g|jsonl?|log|md|pdf|png|pptx|py|rst"
+    r"|svg|toml|tsv|txt|xlsx|xml|ya?ml|zip)",
+    re.IGNORECASE,
+)
 
 Flags = NDArray[np.bool_]
 Sentences = Sequence[Sequence[str]]
@@ -161,7 +167,7 @@ class SignalExtractor:
 
 def _is_markup(traits: NDArray[np.int32]) -> Flags:
     """Return whether each word is a tag (`<div`, `</div`), an attribute or key (`class=`), an
-    identifier (`user_id`) or part of a path (`/etc/app`): (words,).
+    identifier (`user_id`), a file name (`notes.txt`) or part of a path (`/etc/app`): (words,).
     """
     if not (traits & (_OPENING | _SLASH | _EQUALS | _IDENTIFIER)).any():
         return np.zeros(len(traits), dtype=np.bool_)
@@ -188,4 +194,5 @@ def following(flags: Flags) -> Flags:
 def _markup_traits(word: str) -> int:
     """Return what `_is_markup` needs to know of a word, as bits."""
     name = _NAME if word.isidentifier() else 0
-    return _MARKS.get(word, 0) | name | (_IDENTIFIER if "_" in word.strip("_") else 0)
+    is_identifier = "_" in word.strip("_") or ("." in word and _FILE_NAME.fullmatch(word))
+    return _MARKS.get(word, 0) | name | (_IDENTIFIER if is_identifier else 0)
