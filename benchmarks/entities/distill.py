@@ -17,13 +17,11 @@ from thresher.entities.training.student import distill_model
 from thresher.gates.batching import sentence_starts
 from thresher.progress import SilentProgress
 
-MULTILINGUAL_WEIGHT = 0.5  # in the targets
-
 
 def main() -> None:
     torch.set_num_threads(1)
     teacher = EntityFinder.load(TEACHER, device="cpu")
-    sentences, targets = raw_sentences(), GateTargets.of_raw_text(multilingual=MULTILINGUAL_WEIGHT)
+    sentences, targets = raw_sentences(), GateTargets.of_raw_text()
     model = distill_model(
         teacher.model,
         teacher.encoder,

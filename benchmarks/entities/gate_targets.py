@@ -15,6 +15,7 @@ from thresher.entities.built_in import MULTILINGUAL
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.signal_weights import Scores, gate_log_odds
 
+MULTILINGUAL_WEIGHT = 0.2
 _FILE = MODELS / "gate_targets.npz"
 
 
@@ -29,13 +30,10 @@ class GateTargets:
     links: NDArray[np.float32]
 
     @classmethod
-    def of_raw_text(cls, *, multilingual: float) -> "GateTargets":
-        """Return the targets for `raw_sentences()`.
-
-        multilingual: the weight of the multilingual model; the rest is that of the teacher
-        """
+    def of_raw_text(cls) -> "GateTargets":
+        """Return the targets for `raw_sentences()`."""
         gates, links = _log_odds_of_both()
-        weights = np.array([1 - multilingual, multilingual], dtype=np.float32)
+        weights = np.array([1 - MULTILINGUAL_WEIGHT, MULTILINGUAL_WEIGHT], dtype=np.float32)
         return cls(1 / (1 + np.exp(-(weights @ gates))), weights @ links)
 
 

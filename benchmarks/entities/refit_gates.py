@@ -33,7 +33,6 @@ from thresher.gates.selector import Selector
 STUDENTS = {NARROW.name: (NARROW, ENGLISH), SMALL.name: (SMALL, SMALL_ENGLISH)}
 EPOCHS, LEARNING_RATE, WEIGHT_DECAY, WARM_UP = 4, 1e-3, 1e-2, 100
 LINK_WEIGHT = 0.5
-MULTILINGUAL_WEIGHT = 0.2  # in the targets
 _CHUNK = 64  # neighbouring words that stay together, since the link gate reads pairs
 _CHUNKS_PER_BATCH = 128
 
@@ -79,7 +78,7 @@ def refit(
 
 def refitted(folder: Path) -> FinderModel:
     """Return the model of a folder with gates that have learned the targets."""
-    sentences, targets = raw_sentences(), GateTargets.of_raw_text(multilingual=MULTILINGUAL_WEIGHT)
+    sentences, targets = raw_sentences(), GateTargets.of_raw_text()
     with_kinds = EntityFinder.load(folder, device="cpu", exact=True)
     model = replace(with_kinds.model, kinds=None)
     assert model.link_gate is not None

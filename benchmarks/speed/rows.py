@@ -66,7 +66,7 @@ class Row:
 
 def default(sample: Sample) -> Row:
     finder = EntityFinder.default(device="cpu")
-    return _with_f1_of_all(
+    return _row_with_f1(
         finder,
         sample,
         lambda: {
@@ -76,22 +76,15 @@ def default(sample: Sample) -> Row:
     )
 
 
-def _with_f1_of_all(
+def _row_with_f1(
     finder: EntityFinder, sample: Sample, about: Callable[[], dict[str, Any]] = dict
 ) -> Row:
-    """Return the row of a finder, with its F1 on the sample and on the whole report splits."""
-    whole = Sample(read_gold(REPORT))
-
-    def figures() -> dict[str, Any]:
-        f1 = {"f1": sample.f1(finder.find_words), "f1_of_all": whole.f1(finder.find_words)}
-        return f1 | about()
-
-    return Row(finder.find_words, figures)
+    """Return the row of a finder, with its F1 on the sample."""
+    return Row(finder.find_words, lambda: {"f1": sample.f1(finder.find_words)} | about())
 
 
 def exact(sample: Sample) -> Row:
-    finder = EntityFinder.default(device="cpu", exact=True)
-    return Row(finder.find_words, lambda: {"f1": sample.f1(finder.find_words)})
+    return _row_with_f1(EntityFinder.default(device="cpu", exact=True), sample)
 
 
 def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: Sentences) -> float:
@@ -107,17 +100,16 @@ def _ratio(finder: EntityFinder, bare: Callable[[Sentences], None], sentences: S
 
 
 def small(sample: Sample) -> Row:
-    return _with_f1_of_all(EntityFinder.load(SMALL_ENGLISH, device="cpu"), sample)
+    return _row_with_f1(EntityFinder.load(SMALL_ENGLISH, device="cpu"), sample)
 
 
 def multilingual(sample: Sample) -> Row:
-    finder = EntityFinder.load(MULTILINGUAL, device="cpu")
-    return Row(finder.find_words, lambda: {"f1": sample.f1(finder.find_words)})
+    return _row_with_f1(EntityFinder.load(MULTILINGUAL, device="cpu"), sample)
 
 
 def distilled(sample: Sample) -> Row:
     finder = EntityFinder.load(FAST_ENGLISH, device="cpu")
-    return _with_f1_of_all(
+    return _row_with_f1(
         finder, sample, lambda: {"shares": _time_fractions(finder, sample.sentences)}
     )
 

@@ -7,7 +7,6 @@ from benchmarks.data import ROOT
 from benchmarks.speed.growth import PICTURE, growth_rows
 from benchmarks.speed.processors import INSTRUCTIONS, speed_of
 from benchmarks.speed.rows import RESULTS, ROWS
-from thresher.entities.built_in import ENGLISH
 
 _SETS = {"wnut17": "WNUT-17", "ewt": "EWT", "bc5cdr": "BC5CDR", "wikigold": "Wikigold"}
 _TITLES = {
@@ -86,7 +85,7 @@ def _words() -> list[str]:
         "text, twenty sentences are joined to a text, which is split again. The machine is shared "
         "with other programs, so compare rows with each other."
     )
-    parts = [about, "\n".join(lines), *_of_all(rows.get("default", {}))]
+    parts = [about, "\n".join(lines)]
     if "of_bare_encoder" in rows.get("default", {}):
         parts.append(
             "In alternating runs, best of ten, the built-in model has "
@@ -95,33 +94,6 @@ def _words() -> list[str]:
             "returns word vectors directly, as in `find`."
         )
     return [*parts, *([f"Not measured: {missing}."] if missing else [])]
-
-
-def _of_all(row: dict[str, Any]) -> list[str]:
-    """Return the span F1 on the whole splits, and its difference to single precision."""
-    if "f1_of_all" not in row:
-        return []
-    sentence = f"Span F1 of the built-in model in int8 on the whole report splits: {_f1(row)}"
-    path = RESULTS.parent / "entities" / "report.json"
-    if not path.exists():
-        return [f"{sentence}."]
-    exact = json.loads(path.read_bytes())["finders"][ENGLISH]
-    changes = [
-        got - exact[name][case]["span_f1"]
-        for name in _SETS
-        for got, case in zip(row["f1_of_all"][name], ("cased", "lower"), strict=True)
-    ]
-    return [
-        f"{sentence}. Difference to single precision: {min(changes):+.4f} to {max(changes):+.4f}, "
-        f"mean {sum(changes) / len(changes):+.4f}."
-    ]
-
-
-def _f1(row: dict[str, Any]) -> str:
-    return ", ".join(
-        f"{title} {' / '.join(f'{value:.3f}' for value in row['f1_of_all'][name])}"
-        for name, title in _SETS.items()
-    )
 
 
 def _processors() -> list[str]:
@@ -225,10 +197,7 @@ def _split() -> list[str]:
     fractions = ", ".join(
         f"{_STEPS.get(step, step)} {fraction:.0%}" for step, fraction in row["shares"].items()
     )
-    return [
-        f"Fractions of the time of fast-english: {fractions}. Its span F1 on the whole report "
-        f"splits: {_f1(row)}."
-    ]
+    return [f"Fractions of the time of fast-english: {fractions}."]
 
 
 def _gpu() -> list[str]:
