@@ -1,6 +1,7 @@
 """Train the gates of the English students once more, on a mean of two finders.
 
-    python -m benchmarks.entities.refit_gates          ten minutes on one core for each student
+    python -m benchmarks.entities.refit_gates     three minutes on one core for each student, and
+                                                  six for the targets
     python -m benchmarks.entities.refit_gates --only narrow
 
 `benchmarks.entities.distill_layers` has taught the students the vectors and the gates of their
@@ -10,6 +11,7 @@ benchmarks/models is taken from the package. Writes benchmarks/models/narrow and
 """
 
 import argparse
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -53,27 +55,31 @@ def refit(
     """
     modules = (selector.requires_grad_(True), link_gate.requires_grad_(True))
     optimizer = adamw(modules, learning_rate=learning_rate, weight_decay=WEIGHT_DECAY)
-    chunks = np.arange(len(vectors) // _CHUNK * _CHUNK).reshape(-1, _CHUNK)
     linked = 1 / (1 + np.exp(-targets.links))
-    generator = np.random.default_rng(0)
-    steps_per_epoch = -(-len(chunks) // _CHUNKS_PER_BATCH)
-    steps = epochs * steps_per_epoch
-    for step in range(steps):
-        if step % steps_per_epoch == 0:
-            order = generator.permutation(len(chunks))
-        low = step % steps_per_epoch * _CHUNKS_PER_BATCH
-        words = chunks[order[low : low + _CHUNKS_PER_BATCH]]
+    batches = list(_batches(len(vectors), epochs))
+    for step, words in enumerate(batches):
         vector = torch.from_numpy(vectors[words].astype(np.float32))
         in_sentence = torch.from_numpy(~ends_sentence[words[:, :-1]])
-        log_odds = link_gate(vector[:, :-1][in_sentence], vector[:, 1:][in_sentence])
-        link_targets = torch.from_numpy(linked[words[:, :-1]])[in_sentence]
         gates = selector(vector.flatten(0, 1))
-        loss = agreement(gates, torch.from_numpy(targets.gates[words]).flatten())
-        link_loss = functional.binary_cross_entropy_with_logits(log_odds, link_targets)
-        set_learning_rate(optimizer, step=step, steps=steps, warm_up=WARM_UP)
-        take_step(optimizer, loss + LINK_WEIGHT * link_loss, when=f"at step {step + 1}")
+        gate_loss = agreement(gates, torch.from_numpy(targets.gates[words]).flatten())
+        link_loss = functional.binary_cross_entropy_with_logits(
+            link_gate(vector[:, :-1][in_sentence], vector[:, 1:][in_sentence]),
+            torch.from_numpy(linked[words[:, :-1]])[in_sentence],
+        )
+        set_learning_rate(optimizer, step=step, steps=len(batches), warm_up=WARM_UP)
+        take_step(optimizer, gate_loss + LINK_WEIGHT * link_loss, when=f"at step {step + 1}")
         if step % 100 == 0:
-            print(f"step {step}: gates {loss:.4f}, links {link_loss:.4f}", flush=True)
+            print(f"step {step}: gates {gate_loss:.4f}, links {link_loss:.4f}", flush=True)
+
+
+def _batches(words: int, epochs: int) -> Iterator[NDArray[np.int64]]:
+    """Yield the indices of the words of each batch: (chunks, words of a chunk)."""
+    chunks = np.arange(words // _CHUNK * _CHUNK).reshape(-1, _CHUNK)
+    generator = np.random.default_rng(0)
+    for _ in range(epochs):
+        shuffled = generator.permutation(chunks)
+        for low in range(0, len(chunks), _CHUNKS_PER_BATCH):
+            yield shuffled[low : low + _CHUNKS_PER_BATCH]
 
 
 def refitted(folder: Path) -> FinderModel:
