@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from thresher.entities.finding.abbreviations import with_long_forms
 from thresher.entities.finding.entity_rate import gates_at_text_rates
+from thresher.entities.finding.lists import with_listed_names
 from thresher.entities.finding.repeated_mentions import with_repeated_mentions
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signals import SignalExtractor
@@ -53,6 +55,7 @@ class SentenceScorer:
         scores = self.decoder.word_scores(gate_scores, signals, least)
         found = list(self.decoder.candidates(indexed, gate_scores, signals, encoded.links, least))
         if self.decoder.span_model is not None:
+            found = with_long_forms(indexed, with_listed_names(sentences, found))
             found = with_repeated_mentions(sentences, found, list(map(len, texts)))
         if self.assigner is not None:
             found = self.assigner.assign(texts, found, encoded)

@@ -1,0 +1,102 @@
+"""Abbreviations in parentheses show where a name starts: "National Bureau of Standards (NBS)".
+
+The words before the parenthesis are the long form of the abbreviation if their initials spell it;
+prepositions, articles and the like may be skipped, and a word with a hyphen may count with the
+initials of its parts. A long form and its abbreviation are names of the same thing, so both get the
+larger of their scores. Candidates that overlap with the long form are replaced by it.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+
+import numpy as np
+
+from thresher.entities.finding.decoding import Candidate
+from thresher.text.indexed_sentences import IndexedSentences
+
+_OPENING, _CLOSING = frozenset("(["), frozenset(")]")
+_MIN_LETTERS, _MAX_LETTERS = 2, 10
+_MIN_WORDS = 2  # of a long form
+_SKIPPED = frozenset("of and the for in on to a an by with at de & - – / 's ’s".split())
+
+
+def with_long_forms(
+    sentences: IndexedSentences, candidates: Sequence[Sequence[Candidate]]
+) -> list[list[Candidate]]:
+    """Return the candidates of each sentence, with the long forms of abbreviations among them."""
+    changed = list(map(list, candidates))
+    opening = np.flatnonzero(sentences.map_words(_OPENING.__contains__, np.bool_))
+    numbers = np.searchsorted(sentences.starts, opening, side="right") - 1
+    positions = opening - sentences.starts[numbers]
+    for number, position in zip(numbers.tolist(), positions.tolist(), strict=True):
+        words, own = sentences[number], changed[number]
+        if own and (start := long_form_start(words, position)) is not None:
+            changed[number] = _with_long_form(own, start, position)
+    return changed
+
+
+def long_form_start(words: Sequence[str], opening: int) -> int | None:
+    """Return where the long form of the abbreviation in a parenthesis starts; None without one.
+
+    opening: the index of the opening parenthesis, where the long form ends
+
+    >>> long_form_start(["the", "World", "Health", "Organization", "(", "WHO", ")"], 4)
+    1
+    """
+    if opening + 2 >= len(words) or words[opening + 2] not in _CLOSING:
+        return None
+    letters = _letters_of(words[opening + 1])
+    if not letters:
+        return None
+    # "and" does not count in NASA, but "of" does in DoD.
+    start = _spelled_from(words[:opening], letters, skipped=_SKIPPED)
+    if start is None:
+        start = _spelled_from(words[:opening], letters, skipped=frozenset())
+    return start if start is not None and opening - start >= _MIN_WORDS else None
+
+
+def _spelled_from(words: Sequence[str], letters: Sequence[str], *, skipped: Set[str]) -> int | None:
+    """Return the word from which on the initials of all words spell the letters.
+
+    skipped: words whose initials do not count
+    """
+    remaining, start = list(letters), len(words)
+    while remaining and start > 0:
+        start -= 1
+        if words[start].casefold() in skipped:
+            continue
+        initials = list(_initials(words[start]))
+        if initials and remaining[-len(initials) :] == initials:
+            del remaining[-len(initials) :]
+        elif initials[:1] == remaining[-1:]:
+            del remaining[-1]
+        elif words[start].casefold() not in _SKIPPED:
+            return None
+    return None if remaining else start
+
+
+def _letters_of(abbreviation: str) -> list[str]:
+    """Return the characters that the initials must spell; none if this is no abbreviation.
+
+    The plural of "CRF" is "CRFs"; its last letter does not count.
+    """
+    if len(abbreviation) > _MIN_LETTERS and abbreviation[:-1].isupper():
+        abbreviation = abbreviation.removesuffix("s")
+    letters = [each for each in abbreviation.casefold() if each.isalnum()]
+    fits = _MIN_LETTERS <= len(letters) <= _MAX_LETTERS and abbreviation[0].isalnum()
+    return letters if fits and any(map(str.isalpha, letters)) else []
+
+
+def _initials(word: str) -> Iterator[str]:
+    return (part[0] for part in word.casefold().split("-") if part and part[0].isalnum())
+
+
+def _with_long_form(candidates: Sequence[Candidate], start: int, opening: int) -> list[Candidate]:
+    """Return the candidates of a sentence with a long form from `start` to the parenthesis."""
+    replaced = [each for each in candidates if each.start < opening and each.end > start]
+    short = [each for each in candidates if each.start <= opening + 1 < each.end]
+    score = max((each.score for each in (*replaced, *short)), default=0.0)
+    if not score:
+        return list(candidates)
+    kept = [each for each in candidates if each not in replaced and each not in short]
+    names = [Candidate(start, opening, score), *(each._replace(score=score) for each in short)]
+    return sorted([*kept, *names])
