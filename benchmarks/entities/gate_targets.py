@@ -1,22 +1,52 @@
-"""What the gates of the English students learn: a weighted mean of two finders on raw text.
+"""What the gates of the English students learn on raw text.
 
-The teacher and the multilingual model were both trained without labels. Their encoders know
-different words, so a mean of their log-odds is better than either. The multilingual encoder is too
-slow for the English models, but its gates can be learned.
+    P(open) = the larger of the mean of two finders, and the mean of their gates for terms
+
+Mean of two finders: the teacher and the multilingual model were both trained without labels. Their
+encoders know different words, so a weighted mean of their log-odds is better than either. The
+multilingual encoder is too slow for the English models, but its gates can be learned.
+
+Gates for terms: names of chemicals and diseases have no capitals, so the gates of both finders are
+often closed. The example names of these two built-in kinds give a gate for each of them, which is
+trained as the kind gates of `fit --kinds` are, on the word vectors of either encoder.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from benchmarks.data import MODELS, TEACHER, raw_english
 from thresher.entities.built_in import MULTILINGUAL
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.signal_weights import Scores, gate_log_odds
+from thresher.entities.finding.signals import Flags
+from thresher.entities.finding.text_finder import SplitText
+from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.kinds.example_prior import (
+    NO_KIND,
+    PriorSettings,
+    example_prior,
+    kinds_of_words,
+)
+from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.gates import kind_scores, train_kind_gates
 
 MULTILINGUAL_WEIGHT = 0.2
+TERM_KINDS = ("chemical", "disease")
+OTHERS_PER_EXAMPLE = 2  # words of the same kinds that self-training adds, for each example word
 _FILE = MODELS / "gate_targets.npz"
+_SENTENCES_PER_GROUP = 2048
+
+
+class _Encoded(NamedTuple):
+    """What one finder says about every word of the raw text; all log-odds: (words,)."""
+
+    gates: Scores
+    links: Scores
+    terms: Scores
 
 
 @dataclass(frozen=True)
@@ -32,29 +62,50 @@ class GateTargets:
     @classmethod
     def of_raw_text(cls) -> "GateTargets":
         """Return the targets for `raw_sentences()`."""
-        gates, links = _log_odds_of_both()
+        if not _FILE.exists():
+            _write_log_odds()
+        with np.load(_FILE) as saved:
+            gates, links, terms = (saved[name] for name in _Encoded._fields)  # (2, words) each
         weights = np.array([1 - MULTILINGUAL_WEIGHT, MULTILINGUAL_WEIGHT], dtype=np.float32)
-        return cls(1 / (1 + np.exp(-(weights @ gates))), weights @ links)
+        log_odds = np.maximum(weights @ gates, terms.mean(axis=0))
+        return cls(1 / (1 + np.exp(-log_odds)), weights @ links)
 
 
-def _log_odds_of_both() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the log-odds of gates and links of the teacher and the multilingual model.
+def _write_log_odds() -> None:
+    """Write the log-odds of the teacher and of the multilingual model to a file."""
+    sentences = raw_sentences()
+    both = [_log_odds(EntityFinder.load(name), sentences) for name in (TEACHER, MULTILINGUAL)]
+    _FILE.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(_FILE, **{name: [getattr(each, name) for each in both] for name in _Encoded._fields})
 
-    They are computed once and kept in a file.   returns: (2, words) each
+
+def _log_odds(finder: EntityFinder, sentences: SplitText) -> _Encoded:
+    scorer = finder.with_kinds(None).word_scorer
+    groups = range(0, len(sentences), _SENTENCES_PER_GROUP)
+    encoded = EncodedWords.joined(
+        [scorer.encode(sentences[low : low + _SENTENCES_PER_GROUP]) for low in groups]
+    )
+    assert encoded.links is not None
+    possible = finder.model.signal_extractor.extract(sentences).possible
+    terms = _term_scores(sentences, encoded.vectors, possible)
+    return _Encoded(gate_log_odds(encoded.gate_scores), encoded.links, gate_log_odds(terms))
+
+
+def _term_scores(sentences: SplitText, vectors: NDArray[np.float32], possible: Flags) -> Scores:
+    """Train the gates for terms; return the larger P(open) of every word: (words,).
+
+    vectors: (words, width)   possible: (words,), whether a word can be part of an entity
     """
-    if not _FILE.exists():
-        gates, links = [], []
-        for name in (TEACHER, MULTILINGUAL):
-            own_gates, own_links = EntityFinder.load(name).word_scorer.gates_and_links(
-                raw_sentences()
-            )
-            assert own_links is not None
-            gates.append(gate_log_odds(own_gates))
-            links.append(own_links)
-        _FILE.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(_FILE, gates=gates, links=links)
-    with np.load(_FILE) as saved:
-        return saved["gates"], saved["links"]
+    names = KindExamples.english().names
+    examples = KindExamples({kind: names[kind] for kind in TERM_KINDS})
+    kinds = kinds_of_words(sentences, examples)
+    rate = OTHERS_PER_EXAMPLE * float((kinds != NO_KIND).mean())
+    prior = example_prior(
+        vectors, kinds, possible, count=len(TERM_KINDS), settings=PriorSettings(rate=rate)
+    )
+    gates = train_kind_gates(vectors, prior, device=torch.device("cpu"))
+    scores: Scores = kind_scores(gates, vectors).max(axis=1)
+    return scores
 
 
 def raw_sentences() -> list[list[str]]:
