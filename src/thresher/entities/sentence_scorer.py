@@ -55,7 +55,7 @@ class SentenceScorer:
         if self.decoder.span_model is not None:
             found = with_repeated_mentions(sentences, found, list(map(len, texts)))
         if self.assigner is not None:
-            found = self.assigner.assign(texts, found, encoded)
+            found = self.assigner.assign(texts, found, encoded, self.signals.dates)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)
