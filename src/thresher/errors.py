@@ -76,5 +76,6 @@ _SIMILARITY = 0.7  # below this, two names often share no more than an ending su
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return "; did you mean …?" with the most similar choice, or "" if none is similar."""
-    similar = get_close_matches(word, list(choices), n=1, cutoff=_SIMILARITY)
-    return f"; did you mean {similar[0]}?" if similar else ""
+    by_case = {each.casefold(): each for each in choices}
+    similar = get_close_matches(word.casefold(), list(by_case), n=1, cutoff=_SIMILARITY)
+    return f"; did you mean {by_case[similar[0]]}?" if similar else ""

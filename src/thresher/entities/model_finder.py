@@ -101,10 +101,11 @@ class ModelFinder(EncodingFinder):
 
         spans: those of each sentence, in words
         """
-        assigner = self._sentence_scorer.assigner
-        if assigner is None:
+        scorer = self._sentence_scorer
+        if scorer.assigner is None:
             raise InputError("this finder has no kinds; give it some with `with_kinds`")
-        return assigner.assign([sentences], spans, self.word_scorer.encode(sentences))
+        encoded = self.word_scorer.encode(sentences)
+        return scorer.assigner.assign([sentences], spans, encoded, scorer.signals.dates)
 
     def entity_sample(self, sentences: SplitText) -> EntitySample:
         """Return a sample of the entities of sentences, with the vectors of their contexts."""

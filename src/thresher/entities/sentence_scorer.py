@@ -58,7 +58,7 @@ class SentenceScorer:
             found = with_long_forms(indexed, with_listed_names(sentences, found))
             found = with_repeated_mentions(sentences, found, list(map(len, texts)))
         if self.assigner is not None:
-            found = self.assigner.assign(texts, found, encoded)
+            found = self.assigner.assign(texts, found, encoded, self.signals.dates)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)

@@ -47,6 +47,53 @@ def test_example_names_are_evidence_for_their_kind():
     assert other.kind_score == pytest.approx(0.75, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("words", "start", "kind"),
+    [
+        (["The", "Beatles", "sang"], 1, "b"),  # finding often leaves out the article
+        (["the", "BEATLES"], 1, "b"),
+        (["These", "Beatles"], 1, "a"),
+        (["Beatles"], 0, "a"),
+        (["The", "Beatles"], 0, "b"),
+    ],
+)
+def test_the_article_of_an_example_may_be_before_the_entity(words, start, kind):
+    zeros = np.zeros((2, 2), np.float32)
+    classifier = KindClassifier(("a", "b"), zeros, np.log([0.75, 0.25]).astype("f"), zeros[0])
+    assigner = KindAssigner(classifier, {("the", "beatles"): 1})
+    encoded = EncodedWords(np.ones(len(words), np.float32), np.ones((len(words), 2), np.float32))
+    end = min(start + 2, 2, len(words))
+    ((found,),) = assigner.assign([[words]], [[Candidate(start, end, 1.0)]], encoded)
+    assert found.kind == kind
+
+
+@pytest.mark.parametrize("listed", [{}, {("oslo",): 0, ("yesterday",): 0, ("imagine",): 0}])
+def test_dates_have_no_kind(listed):
+    """A song called Yesterday does not make all dates works."""
+    assert _kinds_with_dates(listed) == ["a", None, None, None]
+
+
+def test_dates_have_a_kind_whose_examples_are_dates():
+    listed = {("monday",): 1, ("3", "may", "2022"): 1, ("oslo",): 0}
+    assert _kinds_with_dates(listed) == ["a", "b", "b", "b"]
+
+
+def _kinds_with_dates(listed):
+    """Return the kinds of a place, a weekday, a date and a year."""
+    zeros = np.zeros((2, 2), np.float32)
+    odds = np.array([[2.0], [-2.0]], np.float32)  # of the first kind if the vector is positive
+    classifier = KindClassifier(("a", "b"), np.hstack([odds, odds * 0]), zeros[0], zeros[0])
+    words = ["Oslo", "Monday", "3", "May", "2022", "1998"]
+    sign = 1.0 if ("monday",) not in listed else -1.0
+    vectors = np.array([[1.0, 0], *[[sign, 0]] * 5], np.float32)
+    encoded = EncodedWords(np.ones(6, np.float32), vectors)
+    bounds = [(0, 1), (1, 2), (2, 5), (5, 6)]
+    candidates = [[Candidate(*each, 1.0) for each in bounds]]
+    dates = frozenset(["monday", "may", "yesterday"])
+    (found,) = KindAssigner(classifier, listed).assign([[words]], candidates, encoded, dates)
+    return [each.kind for each in found]
+
+
 def test_example_names_are_saved_with_the_kinds():
     zeros = np.zeros((2, 2), np.float32)
     classifier = KindClassifier(("a", "b"), zeros, zeros[0], zeros[0])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.priors.casing import Casing
-from thresher.entities.priors.dates import DatePrior, date_words, is_year
+from thresher.entities.priors.dates import DatePrior, date_words, is_date, is_year
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.word_statistics import WordStatistics
 from thresher.entities.training.settings import EntitySettings
@@ -31,6 +31,24 @@ def test_words_that_are_often_next_to_a_year_are_date_words():
     assert date_words(HAUSA[:4]) == frozenset()  # four times are too few
     elsewhere = [["an", "ce", "haka"]] * 21
     assert date_words([*HAUSA, *elsewhere]) == {"agusta"}  # five times of 26 are less than a fifth
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("Monday", True),
+        ("12 March 2019", True),
+        ("Monday , 3 . March", True),
+        ("1998", True),
+        ("12", False),  # any number
+        ("- .", False),
+        ("March of Dimes", False),
+        ("Windows 98", False),
+        ("", False),
+    ],
+)
+def test_dates_have_date_words_years_and_days_alone(date, expected):
+    assert is_date(date.split(), {"monday", "march"}) is expected
 
 
 @given(st.lists(st.lists(st.sampled_from(["2018", "Mei", "mei", "5", "-"]), max_size=6)))

@@ -1,6 +1,7 @@
 """Give candidates their kinds; mentions of the same entity in a text share their evidence."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
@@ -12,6 +13,8 @@ from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.classifier import KindClassifier, LogProbabilities, log_softmax
 from thresher.entities.kinds.shared_evidence import Mentions
 from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
+from thresher.entities.priors.dates import is_date
+from thresher.entities.priors.word_lists import ARTICLES
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
 _GATE_SHARE = 0.2  # the weight of the evidence of kind gates; the rest is that of the classifier
@@ -83,10 +86,14 @@ class KindAssigner:
         texts: Sequence[Sentences],
         candidates: Sequence[Sequence[Candidate]],
         encoded: EncodedWords,
+        dates: Set[str] | None = None,
     ) -> list[list[Candidate]]:
         """Return the candidates of each sentence with their kinds.
 
+        Dates have no kind, unless most examples of a kind are dates.
+
         texts: of sentences   candidates: for each sentence of all texts
+        dates: words of dates, case-folded, if dates are entities
         """
         if not any(candidates):
             return [list(each) for each in candidates]
@@ -97,23 +104,37 @@ class KindAssigner:
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
             log_probabilities = (1 - _GATE_SHARE) * log_probabilities + _GATE_SHARE * of_gates
-        log_probabilities = self._with_listed_names(log_probabilities, names)
+        listed = self._listed_kinds(names, _articles_before(texts, candidates))
+        log_probabilities = _with_listed_kinds(log_probabilities, listed)
         shared = np.exp(Mentions.in_texts(names).share(log_probabilities))
-        return self._with_kinds(candidates, shared.argmax(axis=1), shared.max(axis=1))
+        scores = shared.max(axis=1)
+        if dates is not None:
+            of_dates = [is_date(name, dates) for name in chain.from_iterable(names)]
+            if any(of_dates) and not self._has_kind_of_dates(dates):
+                scores[of_dates] = 0.0
+        return self._with_kinds(candidates, shared.argmax(axis=1), scores)
 
-    def _with_listed_names(
-        self, log_probabilities: LogProbabilities, names: Sequence[Sequence[Name]]
-    ) -> LogProbabilities:
-        """Add the evidence of spans that are example names of a kind.
+    def _listed_kinds(
+        self, names: Sequence[Sequence[Name]], articles: Iterable[str | None]
+    ) -> NDArray[np.int64]:
+        """Return for each span the number of the kind of which it is an example, or −1.
 
-        log_probabilities: (spans, kinds)   names: of the spans of each text
+        names: of the spans of each text   articles: the article before each span, if there is one
         """
-        kinds = [self.listed.get(name, -1) for name in chain.from_iterable(names)]
-        listed = np.flatnonzero(np.array(kinds, dtype=np.int64) >= 0)
-        if len(listed):
-            log_probabilities[listed, np.array(kinds)[listed]] += np.float32(_LISTED_LOG_ODDS)
-            log_probabilities[listed] = log_softmax(log_probabilities[listed])
-        return log_probabilities
+        kinds = [
+            self.listed.get(name, self.listed.get((article, *name), -1) if article else -1)
+            for name, article in zip(chain.from_iterable(names), articles, strict=True)
+        ]
+        return np.array(kinds, dtype=np.int64)
+
+    def _has_kind_of_dates(self, dates: Set[str]) -> bool:
+        """Return True if most example names of a kind are dates; some songs have such names, too.
+
+        dates: words of dates, case-folded
+        """
+        names = Counter(self.listed.values())
+        of_dates = Counter(kind for name, kind in self.listed.items() if is_date(name, dates))
+        return any(2 * count > names[kind] for kind, count in of_dates.items())
 
     def _with_kinds(
         self,
@@ -140,6 +161,20 @@ class KindAssigner:
             ]
         )
         return [list(islice(given, len(found))) for found in candidates]
+
+
+def _with_listed_kinds(
+    log_probabilities: LogProbabilities, listed: NDArray[np.int64]
+) -> LogProbabilities:
+    """Add the evidence of spans that are example names of a kind.
+
+    log_probabilities: (spans, kinds)   listed: (spans,), the number of the kind, −1 for none
+    """
+    spans = np.flatnonzero(listed >= 0)
+    if len(spans):
+        log_probabilities[spans, listed[spans]] += np.float32(_LISTED_LOG_ODDS)
+        log_probabilities[spans] = log_softmax(log_probabilities[spans])
+    return log_probabilities
 
 
 def _gate_evidence(
@@ -169,3 +204,14 @@ def _folded_names(
         ]
         for text in texts
     ]
+
+
+def _articles_before(
+    texts: Sequence[Sentences], candidates: Sequence[Sequence[Candidate]]
+) -> Iterator[str | None]:
+    """Yield the article before each candidate, case-folded; None if there is none."""
+    sentences = chain.from_iterable(texts)
+    for words, found in zip(sentences, candidates, strict=True):
+        for each in found:
+            before = words[each.start - 1].casefold() if each.start else ""
+            yield before if before in ARTICLES else None

@@ -5,6 +5,7 @@ import json
 import re
 import reprlib
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,13 +14,17 @@ from typing import Any
 
 from thresher.entities.choices import KindsWord
 from thresher.errors import InputError
+from thresher.text.formats.tags import ENTITY_LABEL
 from thresher.text.sentences import segment
 from thresher.untrusted_files import parse_json, read_regular
 
 MAX_NAMES = 1000  # of one kind; 3 to 30 are enough
 MAX_KINDS = 1000
+MAX_NAME = 1000  # characters of a name
 _MAX_FILE_BYTES = 4 << 20
 _JOINERS = "\u200c\u200d"  # which words of Persian, Hindi and other languages contain
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # which TOML allows without quotation marks
+_NOT_IN_A_KEY = frozenset("\"'#[]{},")  # without quotation marks
 ENGLISH = "english.toml"
 
 
@@ -88,7 +93,7 @@ class KindExamples:
         for kind, names in self.names.items():
             comment = f"# {remarks[kind]}\n" if remarks and kind in remarks else ""
             lines = "".join(f"    {_toml_string(name)},\n" for name in names)
-            key = kind if re.fullmatch(r"[A-Za-z0-9_-]+", kind) else _toml_string(kind)
+            key = kind if _BARE_KEY.fullmatch(kind) else _toml_string(kind)
             blocks.append(f"{comment}{key} = [\n{lines}]\n")
         return "\n".join(blocks)
 
@@ -125,7 +130,7 @@ def _check_new_kind_name(kind: Any) -> None:
     check_kind_name(kind)
     if "," in kind:
         raise InputError(f"the name of a kind must have no comma, got {reprlib.repr(kind)}")
-    if kind.casefold() == KindsWord.NONE:
+    if kind.casefold() == KindsWord.NONE or kind == ENTITY_LABEL:
         raise InputError(f"a kind cannot have the name {kind}, which means without a kind")
 
 
@@ -140,25 +145,51 @@ def _checked_names(kind: Any, names: Any) -> tuple[str, ...]:
     if len(names) > MAX_NAMES:
         raise InputError(f"the kind {kind} has {len(names):,} names; at most {MAX_NAMES} are used")
     for name in names:
-        if not isinstance(name, str) or not name_words(name):
-            got = reprlib.repr(name)
-            raise InputError(f"the kind {kind} must have a list of names, got {got} in it")
+        _check_name(kind, name)
     return tuple({folded_name(name): name for name in reversed(names)}.values())[::-1]
+
+
+def _check_name(kind: str, name: Any) -> None:
+    """Raise InputError unless an example of a kind is a name of usual length."""
+    if isinstance(name, str) and len(name) > MAX_NAME:
+        raise InputError(
+            f"the kind {kind} has a name of {len(name):,} characters; at most {MAX_NAME} are used"
+        )
+    if not isinstance(name, str) or not any(map(str.isalnum, name)) or not name_words(name):
+        got = reprlib.repr(name)
+        raise InputError(f"the kind {kind} must have a list of names, got {got} in it")
 
 
 def _parsed(content: bytes, path: Path) -> Any:
     content = content.removeprefix(codecs.BOM_UTF8)  # which some editors write
     if not content.strip():
         raise InputError(f"{path} is empty")
-    if path.suffix.lower() == ".json":
+    if path.suffix.lower() == ".json" or content.lstrip().startswith(b"{"):
         return parse_json(content, str(path), unique_keys=True)
     try:
-        return tomllib.loads(content.decode())
-    except (ValueError, RecursionError) as error:  # also of UTF-8
-        if content.lstrip().startswith(b"{"):
-            return parse_json(content, str(path), unique_keys=True)
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{path} is not valid TOML: {reason}") from error
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a text in UTF-8") from error
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{path} is not valid TOML: it is nested too deeply") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not valid TOML: {error}; {_toml_hint(text)}") from error
+
+
+def _toml_hint(toml: str) -> str:
+    """Return what to do about invalid TOML, often about the name of a kind."""
+    starts = [line.split("=", 1)[0].strip() for line in toml.splitlines() if "=" in line]
+    keys = Counter(start for start in starts if start and _NOT_IN_A_KEY.isdisjoint(start))
+    for key, count in keys.items():
+        if len(key.split()) > 1:
+            return f"the name of a kind must be one word, such as {'-'.join(key.split())}"
+        if not _BARE_KEY.fullmatch(key):
+            return f'write the name of the kind in quotation marks: "{key}"'
+        if count > 1:
+            return f"the kind {key} is listed twice"
+    return 'write lines such as person = ["Marie Curie", "Obama"]'
 
 
 def _toml_string(text: str) -> str:

@@ -38,6 +38,16 @@ def date_words(sentences: Sequence[Sequence[str]]) -> frozenset[str]:
     )
 
 
+def is_date(words: Sequence[str], date_words: Set[str]) -> bool:
+    """Return True if words are a date: date words, years, days and signs, and not days alone.
+
+    date_words: case-folded
+    """
+    is_part = [is_year(word) or word.casefold() in date_words for word in words]
+    others = (word for word, part in zip(words, is_part, strict=True) if not part)
+    return any(is_part) and all(_is_day(word) or not any(map(str.isalnum, word)) for word in others)
+
+
 @dataclass(frozen=True)
 class DatePrior:
     """Gives the parts of dates the probability 1: years, days near them and date words.
