@@ -46,6 +46,8 @@ from thresher.entities.evaluation import (
     word_counts,
 )
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.model import FinderModel
 from thresher.entities.sentence_scorer import SentenceScorer
@@ -57,6 +59,18 @@ from thresher.gates.word_vectors import encode_words
 
 Figures = dict[str, Any]
 Cases = dict[str, Figures]
+
+# A row like the second interpretation of spaCy's entities: without the kinds that the guideline of
+# a set does not annotate. Entities without a kind are kept. CrossNER annotates all kinds.
+GUIDELINE_ROW = "built-in model, only kinds of the guideline"
+_TERMS = {"chemical", "disease"}
+_NAMES = {"person", "place", "organisation", "group", "product", "work", "event"}
+NOT_ANNOTATED = {
+    "wnut17": {"event", *_TERMS},
+    "ewt": {"group", "product", "work", "event", *_TERMS},
+    "bc5cdr": _NAMES,
+    "wikigold": _TERMS,
+}
 
 
 def word_vectors(encoder: Encoder, sentences: list[list[str]]) -> np.ndarray:
@@ -90,8 +104,15 @@ def finder_figures(
     encoded = EncodedWords(gates, np.zeros((len(gates), 0), np.float32), links=links)
     scorer = SentenceScorer(model.signal_extractor, model.word_decoder)
     scored = scorer.score([data.sentences], encoded)
-    scores, found = [each.scores for each in scored], [each.candidates for each in scored]
-    spans = span_counts(data.spans, found, threshold=model.threshold)
+    candidates = [each.candidates for each in scored]
+    return figures_of([each.scores for each in scored], candidates, data, model.threshold)
+
+
+def figures_of(
+    scores: Sequence[Scores], found: Sequence[Sequence[Candidate]], data: Gold, threshold: float
+) -> Figures:
+    """Return the figures of the scored words and the candidates of each sentence."""
+    spans = span_counts(data.spans, found, threshold=threshold)
     words = word_counts(data.spans, scores)
     reliability = calibration(data.spans, found)
     return {
@@ -113,6 +134,20 @@ def student_cases(name: str, data: Gold) -> Cases:
         case: finder_figures(finder.model, gates, links, each)
         for case, each in data.cases().items()
     }
+
+
+def guideline_cases(data: Gold) -> Cases:
+    """Return the figures of the built-in model without the kinds that a set does not annotate."""
+    finder = EntityFinder.load(ENGLISH, device="cpu", exact=True)
+    cases = {}
+    for case, each in data.cases().items():
+        scored = finder.score_sentences(each.sentences)
+        kept = [
+            [span for span in one.candidates if span.kind not in NOT_ANNOTATED[data.name]]
+            for one in scored
+        ]
+        cases[case] = figures_of([one.scores for one in scored], kept, each, finder.threshold)
+    return cases
 
 
 def peer_figures(interpretation: str, found: Found, data: Gold) -> Figures:
@@ -230,6 +265,9 @@ def main() -> None:
             )
         for name in options.students:
             results["finders"].setdefault(name, {})[data.name] = student_cases(name, data)
+        if data.name in NOT_ANNOTATED:
+            row = results["finders"].setdefault(GUIDELINE_ROW, {})
+            row[data.name] = guideline_cases(data)
     for by_set in (*results["finders"].values(), *results["peers"].values()):
         if domains[0] in by_set:  # an earlier run of the peers may have had fewer sets
             by_set["crossner"] = mean_of_domains(by_set, domains)

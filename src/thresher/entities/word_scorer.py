@@ -12,7 +12,7 @@ from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.int8_gates import RANGE, Int8Gates
-from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.kinds.assignment import EncodedWords, finding_scores
 from thresher.entities.kinds.span_vectors import Vectors
 from thresher.entities.model import FinderModel
 from thresher.gates.batching import batches_in_order
@@ -84,6 +84,20 @@ class WordScorer:
             self._mean_per_word(batches, vectors, self.encoder.width),
             kind_scores,
             self._joined_links(found),
+        )
+
+    def finding_gates(self, sentences: SplitText) -> Scores:
+        """Return the largest P(open) of all gates that find entities: (words,).
+
+        Besides the gate of the model, these are the gates of kinds whose examples it often misses.
+        """
+        if self._kind_gates is None:
+            return self.gate_scores(sentences)
+        encoded = self.encode(sentences)
+        assert encoded.kind_scores is not None
+        of_kinds = finding_scores(encoded.kind_scores, self._kind_gates.finding)
+        return (
+            encoded.gate_scores if of_kinds is None else np.maximum(encoded.gate_scores, of_kinds)
         )
 
     def _batches(self, sentences: SplitText) -> list[SplitText]:

@@ -1,13 +1,19 @@
 """Kinds of entities end to end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from thresher import EntityFinder, EntitySettings
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples
+from thresher.entities.kinds.gates import KindGates
 from thresher.entities.kinds.training import learn_kinds
+from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
+from thresher.gates.choices import GateForm
+from thresher.gates.selector import seeded_selector
 
 TEXT = (
     "Marie Curie moved to Paris. The German chancellor met Barack Obama in London. "
@@ -158,3 +164,21 @@ def test_kind_gates_find_lower_case_names_of_a_kind(minilm, tmp_path):
     loaded = EntityFinder.load(tmp_path / "model", device="cpu", exact=True)
     (found,) = loaded.find_words([["We", "gave", "codeine", "to", "the", "man", "."]])
     assert [(each.start, each.end, each.kind) for each in found] == [(2, 3, "drug")]
+
+
+def test_students_learn_the_gates_of_kinds_that_find_entities(finder):
+    sentences = [["We", "gave", "codeine", "to", "the", "man", "."]]
+    selectors = tuple(
+        seeded_selector(number, finder.encoder.width, hidden=4, form=GateForm.THRESHOLDED)
+        for number in range(2)
+    )
+    of_gates = {}
+    for finding in [(False, False), (False, True), (True, True)]:
+        kinds = replace(finder.model.kinds, classifier=None, gates=KindGates(selectors, finding))
+        scorer = WordScorer(finder.encoder, replace(finder.model, kinds=kinds))
+        encoded = scorer.encode(sentences)
+        columns = [encoded.gate_scores, *encoded.kind_scores[:, list(finding)].T]
+        of_gates[finding] = scorer.finding_gates(sentences)
+        assert np.array_equal(of_gates[finding], np.max(columns, axis=0))
+    assert np.array_equal(of_gates[False, False], finder.gate_scores(sentences))
+    assert (of_gates[True, True] > of_gates[False, False]).any()

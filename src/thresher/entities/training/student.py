@@ -46,7 +46,7 @@ def distill_finder(
     gates: list[Scores] = []
     for low in range(0, len(sentences), _TEACHER_SENTENCES):
         group = sentences[low : low + _TEACHER_SENTENCES]
-        gates += np.split(teacher.gate_scores(group), sentence_starts(group)[1:-1])
+        gates += np.split(teacher.finding_gates(group), sentence_starts(group)[1:-1])
         advance(len(group))
     model = distill_model(
         teacher.model,
