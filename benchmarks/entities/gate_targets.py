@@ -76,7 +76,8 @@ def _write_log_odds() -> None:
     sentences = raw_sentences()
     both = [_log_odds(EntityFinder.load(name), sentences) for name in (TEACHER, MULTILINGUAL)]
     _FILE.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(_FILE, **{name: [getattr(each, name) for each in both] for name in _Encoded._fields})
+    gates, links, terms = (np.stack(each) for each in zip(*both, strict=True))
+    np.savez(_FILE, gates=gates, links=links, terms=terms)
 
 
 def _log_odds(finder: EntityFinder, sentences: SplitText) -> _Encoded:
