@@ -86,9 +86,8 @@ def round_linear(layer: nn.Linear, moments: Moments, divisors: Tensor) -> None:
     divided = covariance / divisors.double() / divisors.double()[:, None]
     damping = _DAMPING * divided.diagonal().mean() * torch.eye(len(divided)).double()
     rounded = rounded_rows(fitted * divisors, divided + damping) / divisors
-    saved = rounded.half().double()
-    layer.weight.data = saved.float()
-    layer.bias.data = (moments.outputs - saved @ moments.inputs).float()
+    layer.weight.data = rounded.half().float()  # as it is saved
+    layer.bias.data = (moments.outputs - rounded @ moments.inputs).float()
 
 
 def rounded_rows(weight: Tensor, covariance: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ def test_outputs_are_nearer_than_with_the_nearest_integers(layer, inputs):
     plain = inputs @ (nearest(layer.weight) - layer.weight).T
     round_linear(layer, Moments.of([(inputs, expected)]), torch.ones(40))
     assert (layer(inputs) - expected).std() < 0.6 * (plain - plain.mean(0)).std()
-    torch.testing.assert_close(layer(inputs).mean(0), expected.mean(0), atol=1e-4, rtol=0)
+    torch.testing.assert_close(layer(inputs).mean(0), expected.mean(0), atol=2e-3, rtol=0)
 
 
 def test_a_layer_makes_up_for_errors_of_its_inputs(layer, inputs):
