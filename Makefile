@@ -100,6 +100,7 @@ english: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.distill_layers narrow
 	@$(BIN)/python -m benchmarks.entities.distill_layers small
 	@$(BIN)/python -m benchmarks.entities.refit_gates
+	@$(BIN)/python -m benchmarks.entities.round_weights
 	@$(BIN)/python -m benchmarks.entities.distill
 	@$(BIN)/python -m benchmarks.entities.build_english
 	@$(BIN)/python -m benchmarks.kinds.build

@@ -24,7 +24,7 @@ def test_verbose_shows_precision_and_instruction_set(capsys, arguments):
     assert lines[0] == f"thresher {thresher.__version__}"
     shown = dict(line.split(": ", 1) for line in lines[1:])
     expected = {
-        127: "int8 (weights from -127 to 127)",
+        126: "int8 (weights from -126 to 126)",
         63: "int8 (weights from -63 to 63)",
         None: "float32",
     }

@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from thresher import EntityFinder
-from thresher.encoders.int8_linear import int8_supported
+from thresher.encoders.bert import with_prefix
+from thresher.encoders.int8_bert import LINEAR_LAYERS, Int8Bert, weight_divisors
+from thresher.encoders.int8_linear import MAX_WEIGHTS, int8_products_exact, int8_supported
 from thresher.entities.built_in import (
     ENGLISH,
     FAST_ENGLISH,
@@ -132,3 +134,33 @@ def test_layers_with_too_few_positions_are_an_error(tmp_path):
 def test_auto_is_not_one_model():
     with pytest.raises(InputError, match=r"one model is needed; choose from english, "):
         EntityFinder.load("auto")
+
+
+@pytest.mark.parametrize("name", [ENGLISH, SMALL_ENGLISH])
+def test_weights_of_the_english_models_are_integers_times_a_scale(name):
+    finder = EntityFinder.load(name, device="cpu", exact=True)
+    for number, layer in enumerate(finder.encoder.model.layers):
+        ranges = with_prefix(finder.model.ranges, f"layers.{number}.")
+        for linear in LINEAR_LAYERS:
+            weight = getattr(layer, linear).weight * weight_divisors(ranges, linear)
+            integers = weight / weight.abs().amax(1, keepdim=True) * min(MAX_WEIGHTS)
+            assert (integers - integers.round()).abs().max() < 0.1
+
+
+@pytest.mark.skipif(
+    not all(map(int8_products_exact, MAX_WEIGHTS)), reason="this CPU has only one kind of weights"
+)
+@pytest.mark.parametrize("name", [ENGLISH, SMALL_ENGLISH])
+def test_hidden_states_in_int8_are_the_same_on_older_and_newer_cpus(name):
+    finder = EntityFinder.load(name, device="cpu", exact=True)
+    ids = torch.randint(1000, 20_000, (3, 64), generator=torch.Generator().manual_seed(0))
+    position, text = torch.arange(64).expand(3, 64), torch.ones(3, 64, dtype=torch.int64)
+    newer, older = (
+        Int8Bert(
+            finder.encoder.model, finder.model.ranges, layers=finder.encoder.layer, max_weight=each
+        )
+        for each in MAX_WEIGHTS
+    )
+    with torch.inference_mode():
+        difference = newer(ids, position, text) - older(ids, position, text)
+    assert difference.abs().max() < 1e-4

@@ -17,7 +17,7 @@ class Computation:
     """How a built-in model computes on the CPU of this machine.
 
     precision: "int8", or "float32" if this CPU has no exact 8-bit products
-    max_weight: the largest integer that a weight becomes in int8: 127, 63 or None
+    max_weight: the largest integer that a weight becomes in int8: 126, 63 or None
     instruction_set: for example "AVX-512 VNNI" or "AVX2"
     """
 

@@ -17,13 +17,14 @@ from thresher.encoders.int8_linear import (
     split_channels,
 )
 
-# The names of BERT's linear layers in `ranges.safetensors` of saved models.
+# The names of BERT's linear layers, in their order, and in `ranges.safetensors` of saved models.
 _SAVED_NAMES = {
     "qkv": "asked",
     "attention_output": "answered",
     "feed_forward_in": "widened",
     "feed_forward_out": "narrowed",
 }
+LINEAR_LAYERS = tuple(_SAVED_NAMES)
 
 
 def bert_input_ranges(bert: Bert, run: Callable[[], object]) -> dict[str, Tensor]:
@@ -119,5 +120,15 @@ def _check_ranges(layer: BertLayer, ranges: Ranges) -> None:
 
 
 def _quantizer(ranges: Ranges, name: str) -> Quantizer:
+    return Quantizer(ranges[_SAVED_NAMES[name]], weight_divisors(ranges, name))
+
+
+def weight_divisors(ranges: Ranges, name: str) -> Tensor:
+    """Return what the input channels of a linear layer are divided by: (channels,).
+
+    ranges: those of one layer of BERT   name: one of `LINEAR_LAYERS`
+    """
     layer_ranges = ranges[_SAVED_NAMES[name]]
-    return Quantizer(layer_ranges, channel_divisors(layer_ranges))
+    if name == "feed_forward_out":
+        return torch.ones(layer_ranges.shape[1])
+    return channel_divisors(layer_ranges)

@@ -9,8 +9,10 @@ would then lose precision. Such a channel is divided by one of `channel_divisors
 quantization, or its values are split over several columns by `split_channels`.
 
 CPUs with VNNI instructions (most with AVX-512, some with AVX2) add products in 32 bits, and weights
-are integers from −127 to 127. Older CPUs add two products in 16 bits first, which is exact only for
+are integers from −126 to 126. Older CPUs add two products in 16 bits first, which is exact only for
 weights from −63 to 63, since 2 · 255 · 63 < 2¹⁵. `int8_max_weight` finds out by computing products.
+Because 126 is twice 63, weights that were rounded to integers from −63 to 63 times a scale before
+they were saved, as those of the built-in English models were, are exact on all these CPUs.
 """
 
 import os
@@ -31,7 +33,7 @@ _UNSPLIT_QUANTILE = 0.995  # of GELU's channels, those below this quantile stay 
 _GELU_LINEAR_FROM = 3.0  # for y above this, GELU(y) = y to four thousandths
 _MAX_COLUMNS = 8  # that one channel is split over
 _MAX_UINT8 = 255
-MAX_WEIGHTS = (127, 63)  # with sums of products in 32 bits, and with pairs of them in 16 bits
+MAX_WEIGHTS = (126, 63)  # with sums of products in 32 bits, and with pairs of them in 16 bits
 _MANTISSA = 2.0**23  # the last bit of the mantissa of a float32 of this size is worth 1
 
 
@@ -206,7 +208,7 @@ def int8_supported() -> bool:
 
 @cache
 def int8_max_weight() -> int | None:
-    """Return the largest integer weight whose products are exact on this CPU: 127, 63 or None.
+    """Return the largest integer weight whose products are exact on this CPU: 126, 63 or None.
 
     The trial computes products in a forked process. If it crashes, it is repeated with oneDNN
     limited to AVX-512 VNNI, because some virtual machines advertise AMX but do not support it. The

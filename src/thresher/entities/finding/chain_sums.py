@@ -6,6 +6,7 @@ first `counts[i]` stretches as slices of arrays, without padding.
 
 from bisect import bisect_right
 from dataclasses import dataclass, fields
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,8 +182,10 @@ def _best_of_overlapping(
 ) -> list[tuple[int, int, float]]:
     """Return the non-overlapping spans with the largest sum of probabilities.
 
-    spans: sorted by their end, then by their start
+    spans: sorted by their end, then by their start; each overlaps another one
     """
+    if len(spans) == 2:
+        return [max(spans, key=itemgetter(2))]
     ends = [end for _, end, _ in spans]
     best, chosen = [0.0], list[int]()  # of the first i spans; −1 if span i is not chosen
     for start, _, probability in spans:

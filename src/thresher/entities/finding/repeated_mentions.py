@@ -7,6 +7,7 @@ are never lowered.
 """
 
 from collections.abc import Sequence
+from itertools import chain, islice
 
 from thresher.entities.finding.decoding import Candidate
 
@@ -22,32 +23,32 @@ def with_repeated_mentions(
 
     text_lengths: the number of sentences of each text
     """
-    supported = [list(each) for each in candidates]
-    low = 0
+    supported: list[list[Candidate]] = []
     for length in text_lengths:
-        _support(sentences, supported, range(low, low + length))
-        low += length
+        text = slice(len(supported), len(supported) + length)
+        of_text = iter(_supported(sentences[text], candidates[text]))
+        supported += [list(islice(of_text, len(own))) for own in candidates[text]]
     return supported
 
 
-def _support(
-    sentences: Sequence[Sequence[str]], candidates: list[list[Candidate]], text: range
-) -> None:
-    """Raise the scores of the candidates of one text, in place."""
-    mentions: dict[str, list[tuple[list[Candidate], int]]] = {}
-    for number in text:
-        words, own = sentences[number], candidates[number]
-        for index, each in enumerate(own):
-            start, end = each.start, each.end
-            name = words[start] if end == start + 1 else " ".join(words[start:end])
-            mentions.setdefault(name.casefold(), []).append((own, index))
-    for places in mentions.values():
-        if len(places) == 1:
-            continue
-        scores = sorted(own[index].score for own, index in places)
-        least = scores[len(scores) // _UNSUPPORTED]
-        if least == scores[0]:
-            continue
-        for own, index in places:
-            if own[index].score < least:
-                own[index] = own[index]._replace(score=least)
+def _supported(
+    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
+) -> list[Candidate]:
+    """Return the candidates of all sentences of one text with raised scores."""
+    supported = list(chain.from_iterable(candidates))
+    names = [
+        words[each.start] if each.end == each.start + 1 else " ".join(words[each.start : each.end])
+        for words, own in zip(sentences, candidates, strict=True)
+        for each in own
+    ]
+    mentions: dict[str, list[int]] = {}
+    for index, name in enumerate(map(str.casefold, names)):
+        mentions.setdefault(name, []).append(index)
+    for indices in mentions.values():
+        if len(indices) > 1:
+            scores = sorted(supported[index].score for index in indices)
+            least = scores[len(scores) // _UNSUPPORTED]
+            for index in indices:
+                if supported[index].score < least:
+                    supported[index] = supported[index]._replace(score=least)
+    return supported

@@ -198,7 +198,9 @@ def _folded_names(
     remaining = iter(candidates)
     return [
         [
-            tuple(map(str.casefold, words[each.start : each.end]))
+            (words[each.start].casefold(),)
+            if each.end == each.start + 1
+            else tuple(map(str.casefold, words[each.start : each.end]))
             for words in text
             for each in next(remaining)
         ]
