@@ -59,8 +59,8 @@ def train(
     same model.
     """
     from thresher.lm.shape import Shape  # noqa: PLC0415
-    from thresher.lm.training.processes import started_processes  # noqa: PLC0415 (torch)
-    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415
+    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch)
+    from thresher.training_processes import join_processes  # noqa: PLC0415 (torch)
 
     model.check()
     problems = Problems()
@@ -82,7 +82,7 @@ def train(
         "tensorboard": tensorboard,
         "initial": initial,
     }
-    with started_processes(chosen_device(run.device)) as (processes, device):
+    with join_processes(chosen_device(run.device)) as (processes, device):
         quiet = run.quiet or not processes.is_main
         options = arguments | {"processes": processes, "device": device}
         trained = _train(texts, problems, model, init_from, options, quiet=quiet)
