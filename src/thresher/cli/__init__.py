@@ -4,23 +4,22 @@ import gc
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+from thresher.bulk.memory import collect_garbage_rarely
 
-_GARBAGE_COLLECTION_THRESHOLD = 100_000  # new objects between two collections; Python's is 700
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; errors are printed as one line.
 
     arguments: by default those of this process. Then garbage is collected rarely, and not when the
-        process ends: importing torch creates 300,000 objects, and looking for cycles among them
-        would take a fifth of the time of a short command.
+        process ends.
     """
     is_own_process = arguments is None
     if is_own_process:
-        gc.set_threshold(_GARBAGE_COLLECTION_THRESHOLD)
+        collect_garbage_rarely()
     try:
-        from thresher.cli.app import run  # noqa: PLC0415 (after the threshold is set)
+        from thresher.cli.app import run  # noqa: PLC0415 (which creates many objects)
 
         return run(arguments)
     except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases

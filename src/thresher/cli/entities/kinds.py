@@ -12,7 +12,7 @@ from thresher.cli.errors import Problems
 from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import number_option, option, with_option_groups
 from thresher.cli.options import RunOptions, TextOptions, output_option
-from thresher.cli.output import check_output_files, open_output, plural
+from thresher.cli.output import check_outputs, open_output, plural
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 
@@ -55,7 +55,7 @@ def kinds(
     The file has the most typical names of each group. Rename kinds, remove wrong
     names, merge groups, and use it with --kinds.
     """
-    check_output_files((output, plot), texts.sources)
+    check_outputs((output, plot), texts.sources)
     if plot is not None and plot.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{plot} must end with {' or '.join(_SUFFIXES)}")
     problems = Problems()
