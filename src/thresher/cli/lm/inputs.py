@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from thresher.atomic_files import write_file
 from thresher.cli.errors import Problems
 from thresher.cli.options import TextOptions
-from thresher.cli.progress import progress_bars
+from thresher.cli.progress import ProgressBars
 from thresher.errors import InputError
 from thresher.text.sources import STANDARD_INPUT, find_sources
 from thresher.work_folder import SOURCES, TEXT
@@ -40,7 +40,12 @@ def document_parts(documents: Iterable["Document"]) -> Iterator[str]:
 
 
 def text_in_file(
-    texts: TextOptions, problems: Problems, work_dir: Path, *, resume: bool, quiet: bool
+    texts: TextOptions,
+    problems: Problems,
+    work_dir: Path,
+    *,
+    resume: bool,
+    progress: ProgressBars,
 ) -> "TextFile":
     """Write the text of all sources to a file of the work folder, and return it.
 
@@ -53,8 +58,7 @@ def text_in_file(
     unchanged = record.exists() and record.read_bytes() == state
     if resume and path.exists() and unchanged and STANDARD_INPUT not in texts.sources:
         return TextFile(path)
-    with progress_bars(quiet=quiet) as progress:
-        written = TextFile.write(path, document_parts(progress.track(texts.read(problems), "text")))
+    written = TextFile.write(path, document_parts(progress.track(texts.read(problems), "text")))
     write_file(record, state)
     for name in work_dir.glob("*.ids.state"):
         name.unlink()  # the tokens of another text

@@ -21,7 +21,7 @@ from thresher.cli.lm.options import (
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import stage_bars, training_bar
+from thresher.cli.progress import progress_bars
 from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder
@@ -104,23 +104,25 @@ def _train(
     from thresher.lm.training.fit import DivergedError, fit_language_model  # noqa: PLC0415 (torch)
 
     folder, resume, processes = model.output, model.resume, arguments["processes"]
-    with work_folder(folder, resume=resume, processes=processes) as work_dir:
+    with (
+        work_folder(folder, resume=resume, processes=processes) as work_dir,
+        progress_bars(quiet=quiet) as progress,
+    ):
         with processes.main_first() as is_main:
             text = text_in_file(
-                texts, problems, work_dir, resume=resume or not is_main, quiet=quiet
+                texts, problems, work_dir, resume=resume or not is_main, progress=progress
             )
-        with stage_bars(quiet=quiet) as stages, training_bar(quiet=quiet) as on_progress:
-            try:
-                trained = fit_language_model(
-                    text,
-                    work_dir=work_dir,
-                    resume=resume,
-                    progress=stages,
-                    on_progress=on_progress,
-                    **arguments,
-                )
-            except DivergedError as error:
-                raise _after_saving(error, folder, init_from) from error
+        try:
+            trained = fit_language_model(
+                text,
+                work_dir=work_dir,
+                resume=resume,
+                progress=progress,
+                on_progress=progress.training("training"),
+                **arguments,
+            )
+        except DivergedError as error:
+            raise _after_saving(error, folder, init_from) from error
         if processes.is_main:
             trained.write(folder, run_options_too=True, init_from=init_from)
     return trained
