@@ -140,8 +140,12 @@ class TextOptions(OptionGroup):
 
     def read(self, problems: Problems) -> Iterator[Document]:
         """Read the texts one after another; parts that cannot be read go to `problems`."""
+        return self.read_files(self.sources, problems)
+
+    def read_files(self, files: list[str], problems: Problems) -> Iterator[Document]:
+        """Read files with these options."""
         return thresher.read_texts(
-            self.sources,
+            files,
             format=self.format_,
             field=self.field,
             encoding=self.encoding,

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -132,10 +132,7 @@ class FindTextOptions(TextOptions):
             if is_text_argument(text)
         ]
         files = self.files()
-        return chain(given, replace(self, sources=files)._read_files(problems) if files else ())
-
-    def _read_files(self, problems: Problems) -> Iterator[Document]:
-        return super().read(problems)
+        return chain(given, self.read_files(files, problems) if files else ())
 
 
 @dataclass(frozen=True, kw_only=True)

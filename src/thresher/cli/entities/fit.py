@@ -19,7 +19,7 @@ from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prio
 from thresher.cli.entities.fit_prior_options import PriorOptions
 from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
 from thresher.cli.errors import Problems
-from thresher.cli.lm.inputs import chosen_device
+from thresher.cli.models import chosen_device
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary

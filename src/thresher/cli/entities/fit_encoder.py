@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thresher.cli.entities.fit_options import EncoderOptions, EncoderTrainingOptions
-from thresher.cli.lm.inputs import chosen_device
-from thresher.cli.models import load_encoder
+from thresher.cli.models import chosen_device, load_encoder
 from thresher.cli.options import ResumableModelOptions
 from thresher.cli.progress import ProgressBars
 from thresher.errors import InputError

@@ -2,8 +2,8 @@
 
 import json
 
-from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.lm.options import ExportFolder, ModelFolder
+from thresher.cli.models import load_language_model
 from thresher.cli.options import Force, Json, Quiet
 from thresher.cli.output import print_line
 from thresher.errors import InputError

@@ -8,7 +8,6 @@ from thresher.cli.errors import Problems
 from thresher.cli.lm.config_file import RunConfig
 from thresher.cli.lm.figures import figures_as_json
 from thresher.cli.lm.initial_model import check_same_components, read_initial_model
-from thresher.cli.lm.inputs import chosen_device, text_in_file
 from thresher.cli.lm.options import (
     InitFrom,
     LanguageModelTrainingOptions,
@@ -18,6 +17,8 @@ from thresher.cli.lm.options import (
     TokenizerOptions,
     TransformerOptions,
 )
+from thresher.cli.lm.texts import text_in_file
+from thresher.cli.models import chosen_device
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
