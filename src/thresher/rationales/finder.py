@@ -202,7 +202,8 @@ class RationaleFinder:
 
     def selected(self, scores: Sequence[Tensor], threshold: float | None = None) -> list[Tensor]:
         """Return which words are in the rationales; for each text (words,)."""
-        return [row >= self._threshold(threshold) for row in scores]
+        threshold = self.model.threshold if threshold is None else threshold
+        return [row >= threshold for row in scores]
 
     def answers(
         self, texts: Sequence[Sequence[str]], selected: Sequence[Tensor]
@@ -216,9 +217,6 @@ class RationaleFinder:
             probabilities(self.gated_encoder, self._classifier, texts),
             probabilities(self.gated_encoder, self._classifier, texts, kept),
         )
-
-    def _threshold(self, threshold: float | None) -> float:
-        return self.model.threshold if threshold is None else threshold
 
 
 def _model_of(
