@@ -60,8 +60,8 @@ To = Annotated[
     OutputFormat | None,
     option(
         "terminal (coloured), jsonl, conll, iob2, html, prodigy, doccano, label-studio, or a table "
-        "of entities: csv, tsv, parquet; with --engine, jsonl or parquet. By default the name of "
-        "the output file decides; else terminal on a terminal, and jsonl otherwise.",
+        "of entities: csv, tsv, parquet; with --engine, jsonl or parquet. By default what the name "
+        "of the output file ends in; without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None,
-    output_option("TOML file to write; by default standard output."),
+    output_option("TOML file to write."),
 ]
 Groups = Annotated[
     int | None,
-    number_option("Number of kinds; by default the one whose groups are best separated.", min=2),
+    number_option("Number of kinds; by default the number whose groups are best separated.", min=2),
 ]
 Plot = Annotated[
     Path | None,
-    option(r"Picture of all entities, .svg or .png; needs thresher\[plots].", metavar="FILE"),
+    option("Picture of all entities, .svg or .png; needs the extra plots.", metavar="FILE"),
 ]
 _SUFFIXES = (".svg", ".png")
 

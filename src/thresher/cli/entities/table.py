@@ -26,8 +26,8 @@ _FORMAT_OF_SUFFIX = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 To = Annotated[
     TableFormat | None,
     option(
-        "terminal, csv, tsv, jsonl or parquet; by default the name of the output file decides, "
-        "else terminal on a terminal, and jsonl otherwise.",
+        "terminal, csv, tsv, jsonl or parquet. By default what the name of the output file ends "
+        "in; without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]

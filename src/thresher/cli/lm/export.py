@@ -20,8 +20,8 @@ def export(
 
     thresher lm export my-lm -o my-lm-hf
 
-    In Python: AutoModelForCausalLM.from_pretrained("my-lm-hf"). Its logits are the
-    same. With --init-from, lm train continues from such a folder.
+    In Python, AutoModelForCausalLM.from_pretrained("my-lm-hf") loads the folder;
+    the logits are the same. lm train continues from it with --init-from.
     """
     from thresher.lm.pretrained.folder import export_model  # noqa: PLC0415 (torch)
 

@@ -43,7 +43,7 @@ def evaluate(
     gold_field: GoldField = None,
     threshold: Threshold = None,
 ) -> None:
-    """Evaluate rationales on labelled texts, next to random words and gradients.
+    """Compare rationales with random words and gradients, on labelled texts.
 
     thresher rationale eval test.jsonl --model model
     thresher rationale eval test.jsonl --model model --json

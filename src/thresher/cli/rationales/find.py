@@ -29,8 +29,8 @@ _FORMAT_OF_SUFFIX = {".html": "html", ".htm": "html"}
 To = Annotated[
     OutputFormat | None,
     option(
-        "terminal (coloured), jsonl or html. By default the name of the output file decides; else "
-        "terminal on a terminal, and jsonl otherwise.",
+        "terminal (coloured), jsonl or html. By default what the name of the output file ends in; "
+        "without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]
