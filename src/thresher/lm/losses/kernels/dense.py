@@ -32,8 +32,8 @@ _ROW_MULTIPLE = 128  # matrix products are slower with other numbers of rows
 def loss_sum(inputs: LinearInputs, options: MarginLossOptions) -> tuple[Tensor, Tensor]:
     """Return the sum of all rows' losses, and the losses themselves, which have no gradient.
 
-    On a GPU the products are in the wider dtype of both factors, or in that of autocast, and sums in
-    float32; elsewhere both are in float32, or in float64 if an input is.
+    On a GPU the products are in the wider dtype of both factors, or in that of autocast, and
+    sums in float32; elsewhere both are in float32, or in float64 if an input is.
 
     returns: () and (positions,), float32 or float64
     """
