@@ -50,11 +50,10 @@ def require_finite(tensors: Mapping[str, Tensor], name: str) -> None:
                 raise InputError(f"{name}: the tensor {key!r} has NaN or infinite values")
 
 
-def require_shapes(
-    given: Mapping[str, Tensor], needed: Mapping[str, Tensor], name: str = "the weights"
-) -> None:
+def require_shapes(given: Mapping[str, Tensor], needed: Mapping[str, Tensor]) -> None:
     """Raise ValueError unless both have the same names and shapes."""
-    require_array_shapes(given, {key: tuple(each.shape) for key, each in needed.items()}, name)
+    shapes = {key: tuple(each.shape) for key, each in needed.items()}
+    require_array_shapes(given, shapes, "the weights")
 
 
 def build_module(build: Callable[[], Module], tensors: Mapping[str, Tensor]) -> Module:
