@@ -12,7 +12,7 @@ from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-from thresher.gates.selector import Selector, open_probabilities
+from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
 from thresher.rationales.choices import RationaleMode
@@ -22,7 +22,7 @@ from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
-from thresher.rationales.training import OPEN, OPEN_RATE_LIMITS, Check, TrainedGates, train_gates
+from thresher.rationales.training import OPEN, OPEN_RATE_LIMITS, TrainedGates, train_gates
 
 MIN_TEXTS = 20  # with fewer, nothing is learned
 _TARGET_TOLERANCE = 0.05  # a larger deviation of the open gates from their target is a warning
@@ -35,10 +35,7 @@ class FittedRationales:
     held_out: figures on the held-out texts   warnings: one line for each problem
     """
 
-    selector: Selector
-    classifier: Classifier
-    checks: tuple[Check, ...]
-    chosen: Check
+    gates: TrainedGates
     held_out: Faithfulness
     warnings: tuple[str, ...]
 
@@ -91,9 +88,7 @@ def fit_rationales(
     warnings = _warnings(trained, figures, labels[held_out], settings)
     for warning in warnings:
         progress.note(warning)
-    return FittedRationales(
-        trained.selector, trained.classifier, trained.checks, trained.chosen, figures, warnings
-    )
+    return FittedRationales(trained, figures, warnings)
 
 
 def _require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:

@@ -5,10 +5,8 @@ import re
 
 from thresher.errors import InputError
 from thresher.text.choices import TextFormat
-from thresher.text.formats.tsv_detection import SAMPLE_BYTES, detect_tsv_format
+from thresher.text.formats.tsv_detection import detect_tsv_format
 from thresher.text.sources import STANDARD_INPUT, display_name, format_from_name, format_of_suffix
-
-__all__ = ["SAMPLE_BYTES", "detect_format"]
 
 _FORMAT_MAGIC = {b"%PDF-": TextFormat.PDF, b"PAR1": TextFormat.PARQUET}
 _OTHER_MAGIC = {
