@@ -47,14 +47,15 @@ _CASINGS = {"as given": False, "lower-cased": True}
 
 @with_option_groups
 def evaluate(
+    *,
     gold: GoldFiles,
-    finder_options: FinderOptions,
-    run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
     encoding: Encoding = None,
-    kind_map: KindMap = None,
-    adapt: Adapt = None,
+    finder_options: FinderOptions,
     selector: Selector = None,
+    adapt: Adapt = None,
+    kind_map: KindMap = None,
+    run: JsonRunOptions,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 

@@ -84,16 +84,17 @@ EngineName = Annotated[
 
 @with_option_groups
 def find(
+    *,
     texts: FindTextOptions,
-    finder: FinderOptions,
-    run: RunOptions,
-    to: To = None,
     output: Output = None,
+    to: To = None,
+    only: Only = None,
+    finder: FinderOptions,
     selector: Selector = None,
+    adapt: Adapt = None,
     workers: Workers = None,
     engine: EngineName = None,
-    only: Only = None,
-    adapt: Adapt = None,
+    run: RunOptions,
 ) -> None:
     """Find the entities of texts.
 

@@ -38,13 +38,14 @@ _SUFFIXES = (".svg", ".png")
 
 @with_option_groups
 def kinds(
+    *,
     texts: TextOptions,
-    run: RunOptions,
     output: Output = None,
     groups: Groups = None,
     plot: Plot = None,
     model: Model = None,
     exact: Exact = False,
+    run: RunOptions,
 ) -> None:
     """Discover kinds of entities in texts: group the entities and name the groups.
 

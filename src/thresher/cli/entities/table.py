@@ -66,9 +66,8 @@ Within = Annotated[
 
 @with_option_groups
 def entities(
+    *,
     texts: TextOptions,
-    finder: FinderOptions,
-    run: RunOptions,
     output: OutputFile = None,
     to: To = None,
     top: Top = None,
@@ -77,8 +76,10 @@ def entities(
     graph: Graph = None,
     plot: Plot = None,
     within: Within = Scope.SENTENCE,
-    workers: Workers = None,
+    finder: FinderOptions,
     adapt: Adapt = None,
+    workers: Workers = None,
+    run: RunOptions,
 ) -> None:
     """List the entities of texts: one row for each, with the number of mentions.
 

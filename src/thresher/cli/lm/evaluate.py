@@ -14,11 +14,12 @@ from thresher.errors import InputError
 
 @with_option_groups
 def evaluate(
+    *,
     model: ModelFolder,
-    run: JsonRunOptions,
     sources: TestSources = None,
     format_: Format = None,
     field: Field = "text",
+    run: JsonRunOptions,
 ) -> None:
     """Evaluate a language model: loss, perplexity, accuracy, loss by frequency.
 

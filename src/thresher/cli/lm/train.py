@@ -34,17 +34,18 @@ if TYPE_CHECKING:
 
 @with_option_groups
 def train(
+    *,
     texts: TextOptions,
     model: ResumableModelOptions,
     tokenizer: TokenizerOptions,
     shape: TransformerOptions,
     output_layer: OutputLayerOptions,
     training: LanguageModelTrainingOptions,
-    run: JsonRunOptions,
     no_embedding_decay: NoEmbeddingDecay = False,
     init_from: InitFrom = None,
     tensorboard: TensorBoard = None,
     config: RunConfig = None,
+    run: JsonRunOptions,
 ) -> None:
     """Train a language model on raw text.
 

@@ -36,12 +36,13 @@ _GOLD = "rationale"  # the default field of gold rationales
 
 @with_option_groups
 def evaluate(
+    *,
     texts: LabelledTextOptions,
-    model: ModelFolder,
-    run: JsonRunOptions,
     label_field: LabelField = "label",
     gold_field: GoldField = None,
+    model: ModelFolder,
     threshold: Threshold = None,
+    run: JsonRunOptions,
 ) -> None:
     """Compare rationales with random words and gradients, on labelled texts.
 

@@ -48,13 +48,14 @@ Method = Annotated[
 
 @with_option_groups
 def find(
+    *,
     texts: LabelledTextOptions,
     model: ModelFolder,
-    run: RunOptions,
-    to: To = None,
     output: OutputFile = None,
+    to: To = None,
     threshold: Threshold = None,
     method: Method = RationaleMethod.GATES,
+    run: RunOptions,
 ) -> None:
     """Label texts, and mark the words that the label depends on.
 
