@@ -102,7 +102,7 @@ def _train(
     prior_arguments = prior.arguments()
     kinds = prior.read_kinds()
     with join_processes(chosen_device(device)) as (processes, joined_device):
-        own_device = str(joined_device)
+        own_device = device if processes.is_single else str(joined_device)
         silent = quiet or not processes.is_main
         encoder_choice.check(processes, own_device)
         encoders = encoder_choice.load(own_device, quiet=silent)
