@@ -3,7 +3,8 @@
 import ctypes
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 TRIM_INTERVAL = 1.0  # seconds; a call takes milliseconds and finds little to do if repeated sooner
 _GARBAGE_COLLECTION_THRESHOLD = 100_000  # new objects between two collections; Python's is 700
@@ -44,3 +45,14 @@ def collect_garbage_rarely() -> None:
     that of a long one would go into looking for cycles.
     """
     gc.set_threshold(_GARBAGE_COLLECTION_THRESHOLD, *gc.get_threshold()[1:])
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Make garbage collection rare inside the `with` block."""
+    before = gc.get_threshold()
+    collect_garbage_rarely()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)

@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from thresher.bulk.memory import collect_garbage_rarely
+from thresher.bulk.memory import rare_garbage_collection
 
 __all__ = ["main"]
 
@@ -12,19 +12,18 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; errors are printed as one line.
 
-    arguments: by default those of this process. Then garbage is collected rarely, and not when the
-        process ends.
-    """
-    is_own_process = arguments is None
-    if is_own_process:
-        collect_garbage_rarely()
-    try:
-        from thresher.cli.app import run  # noqa: PLC0415 (which creates many objects)
+    Garbage is collected rarely while it runs.
 
-        return run(arguments)
-    except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases
-        print("thresher: stopped", file=sys.stderr)
-        return 130
-    finally:
-        if is_own_process:
-            gc.freeze()
+    arguments: by default those of this process. Then garbage is not collected at its end, either
+    """
+    with rare_garbage_collection():
+        try:
+            from thresher.cli.app import run  # noqa: PLC0415 (which creates many objects)
+
+            return run(arguments)
+        except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases
+            print("thresher: stopped", file=sys.stderr)
+            return 130
+        finally:
+            if arguments is None:
+                gc.freeze()
