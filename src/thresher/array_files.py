@@ -34,11 +34,11 @@ def require_finite_arrays(arrays: Mapping[str, NDArray[Any]], name: str) -> None
 
 
 def require_array_shapes(
-    given: Mapping[str, NDArray[Any]], needed: Mapping[str, tuple[int, ...]], name: str
+    given: Mapping[str, Any], needed: Mapping[str, tuple[int, ...]], name: str
 ) -> None:
-    """Raise ValueError unless the arrays have exactly these names and shapes."""
+    """Raise ValueError unless the arrays or tensors have exactly these names and shapes."""
     for key in sorted(given.keys() | needed.keys()):
-        shape = given[key].shape if key in given else None
+        shape = tuple(given[key].shape) if key in given else None
         if shape != needed.get(key):
             raise ValueError(
                 f"{name} do not fit the configuration: {key} has the shape {shape}, "

@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import load, load_file
 from torch import Tensor, nn
 
+from thresher.array_files import require_array_shapes
 from thresher.errors import InputError
 from thresher.untrusted_files import check_weights, check_weights_file
 
@@ -49,17 +50,10 @@ def require_finite(tensors: Mapping[str, Tensor], name: str) -> None:
                 raise InputError(f"{name}: the tensor {key!r} has NaN or infinite values")
 
 
-def require_shapes(
-    given: Mapping[str, Tensor], needed: Mapping[str, Tensor], name: str = "the weights"
-) -> None:
+def require_shapes(given: Mapping[str, Tensor], needed: Mapping[str, Tensor]) -> None:
     """Raise ValueError unless both have the same names and shapes."""
-    for key in sorted(given.keys() | needed.keys()):
-        shapes = [tuple(each[key].shape) if key in each else None for each in (given, needed)]
-        if shapes[0] != shapes[1]:
-            raise ValueError(
-                f"{name} do not fit the configuration: {key} has the shape {shapes[0]}, "
-                f"but the model needs {shapes[1]}"
-            )
+    shapes = {key: tuple(each.shape) for key, each in needed.items()}
+    require_array_shapes(given, shapes, "the weights")
 
 
 def build_module(build: Callable[[], Module], tensors: Mapping[str, Tensor]) -> Module:

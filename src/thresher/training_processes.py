@@ -1,9 +1,10 @@
 """The processes that train one model together, each with a copy of the model.
 
-They are started by `torchrun` or `accelerate launch`. `started_processes` of `lm/training` and
-`join_processes` of `gates/distributed.py` connect them.
+`torchrun` starts them, with GPUs one for each. They divide the work of a step, exchange gradients,
+and all make the same update. Only the main process writes files.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, distributed
+
+from thresher.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,32 @@ class Processes:
 
 
 SINGLE_PROCESS = Processes()
+
+
+@contextmanager
+def join_processes(device: torch.device | str) -> Iterator[tuple[Processes, torch.device]]:
+    """Connect the processes that `torchrun` started, if any, until the block ends.
+
+    yields: the processes, and the device of this one: with GPUs, each process has one of its own
+    """
+    device, count = torch.device(device), int(os.environ.get("WORLD_SIZE", "1"))
+    if count == 1:
+        yield SINGLE_PROCESS, device
+        return
+    if device.type == "cuda":
+        local = int(os.environ["LOCAL_RANK"])
+        if local >= torch.cuda.device_count():
+            raise InputError(
+                f"there are more processes than GPUs ({torch.cuda.device_count()}); start as many "
+                "processes as there are GPUs, or use the device cpu"
+            )
+        device = torch.device("cuda", local)
+        torch.cuda.set_device(device)
+    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield Processes(distributed.get_rank(), count), device
+    finally:
+        distributed.destroy_process_group()
 
 
 def _gradients(parameters: Iterable[Tensor]) -> list[Tensor]:

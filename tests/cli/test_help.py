@@ -18,7 +18,7 @@ from thresher.text.choices import GoldFormat, TextFormat
 from thresher.text.formats.annotation_tools import TOOLS
 from thresher.text.readers import _READERS as READERS
 
-LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample"]
+LM_COMMANDS = ["lm", "lm train", "lm eval", "lm report", "lm sample", "lm export"]
 RATIONALE_COMMANDS = ["rationale", "rationale fit", "rationale find", "rationale eval"]
 COMMANDS = [
     "",
@@ -27,6 +27,8 @@ COMMANDS = [
     "fit",
     "eval",
     "distill",
+    "kinds",
+    "export",
     "serve",
     *LM_COMMANDS,
     *RATIONALE_COMMANDS,
@@ -114,7 +116,8 @@ def test_bash_completes_commands_and_options(typed, completed):
 
 
 def test_brackets_in_help_are_shown(run):
-    assert "needs thresher[cldr]" in " ".join(run("fit", "--help").out.replace("│", " ").split())
+    shown = run("rationale", "fit", "--help").out.replace("│", " ")
+    assert "(|E[z] − π|)" in " ".join(shown.split())
 
 
 def test_no_arguments_show_help(run):

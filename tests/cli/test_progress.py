@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from thresher.cli.progress import stage_bars
+from thresher.cli.progress import progress_bars
+from thresher.lm.training.state import TrainingProgress
 
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
@@ -22,11 +23,11 @@ def use_terminal(monkeypatch):
     return terminal
 
 
-def test_the_cursor_is_shown_again_after_a_stage_that_was_stopped(monkeypatch):
+def test_the_cursor_is_shown_again_after_work_that_was_stopped(monkeypatch):
     terminal = use_terminal(monkeypatch)
 
     def stopped_work():
-        with stage_bars(quiet=False) as bars:
+        with progress_bars(quiet=False) as bars:
             bars.stage("tokens", 10)(3)
             raise KeyboardInterrupt
 
@@ -37,11 +38,16 @@ def test_the_cursor_is_shown_again_after_a_stage_that_was_stopped(monkeypatch):
     assert shown.rindex(SHOW_CURSOR) > shown.rindex(HIDE_CURSOR)
 
 
-def test_a_bar_ends_with_its_stage(monkeypatch):
+def test_the_bar_of_training_appears_with_its_first_step(monkeypatch):
     terminal = use_terminal(monkeypatch)
-    with stage_bars(quiet=False) as bars:
-        advance = bars.stage("tokens", 10)
-        advance(10)
-        assert SHOW_CURSOR in terminal.getvalue()
-        bars.stage("test", 5)
-        assert terminal.getvalue().count(HIDE_CURSOR) == 2
+    with progress_bars(quiet=False) as bars:
+        show = bars.training("training")
+        bars.stage("tokens", 10)(10)
+    assert "training" not in terminal.getvalue()
+    with progress_bars(quiet=False) as bars:
+        show = bars.training("training")
+        show(TrainingProgress(20, 40, 3.25, 1234.5, seconds_left=4.0))
+    shown = terminal.getvalue()
+    assert "training" in shown
+    assert "20/40" in shown
+    assert "loss 3.250  1,234 tokens/s" in shown

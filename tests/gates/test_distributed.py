@@ -14,8 +14,9 @@ from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import TrainingState
 from thresher.gates.contrast import contrast
+from thresher.gates.distributed import current_processes
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
-from thresher.training_processes import SINGLE_PROCESS, Processes
+from thresher.training_processes import SINGLE_PROCESS, Processes, join_processes
 
 SETTINGS = EntitySettings(
     hidden=16, epochs=2, sentences_per_batch=7, contrast=0.5, contrast_share=0.7, continuity=0.2
@@ -71,11 +72,9 @@ def work(folder: str) -> None:
     """Run one of two processes, in an interpreter of its own."""
     from tests.tiny_encoder import TinyEncoder  # noqa: PLC0415
 
-    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415
-
-    with join_processes("cpu") as device:
-        assert device == "cpu"
-        processes = current_processes()
+    with join_processes("cpu") as (processes, device):
+        assert device.type == "cpu"
+        assert processes == current_processes()
         assert processes.count == 2
         found = outcome(TinyEncoder(), processes, Path(folder))
         (Path(folder) / f"{processes.rank}.json").write_text(json.dumps(found), encoding="utf-8")
@@ -101,7 +100,6 @@ def _run_two_processes(script: Path) -> None:
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
     """The results of two processes that trained together."""
-    pytest.importorskip("accelerate")
     folder = tmp_path_factory.mktemp("together")
     script = folder / "script.py"
     root = str(Path(__file__).parents[2])

@@ -1,6 +1,5 @@
-"""Terms of the objective against closed forms, torch, enumeration and finite differences."""
+"""Terms of the objective against closed forms and torch."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,21 +8,10 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from thresher.gates.objective import (
-    agreement,
-    continuity,
-    expected_selection,
-    mean_continuity,
-    mean_sparsity,
-    pad_by_sentence,
-    rate_divergence,
-    sparsity,
-)
+from thresher.gates.objective import agreement, continuity, rate_divergence, sparsity
 from thresher.maths.gate_forms import GATE_FORMS, gate
 
 DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-OWNER = torch.tensor([0, 0, 0, 1, 2, 2])  # sentences of three words, one and two
-LENGTHS = [3, 1, 2]
 
 
 def noise(*shape, dtype=torch.float32, seed=0):
@@ -104,99 +92,3 @@ def test_agreement_is_lowest_if_gates_open_at_the_rate_of_the_prior(rate):
         for each in rates  # with a = 1 and b = −log₂ rate, P(open) is the rate
     ]
     assert float(rates[torch.stack(losses).argmin()]) == pytest.approx(rate, abs=0.005)
-
-
-# Expectations over sentences
-
-
-def probabilities(dtype=torch.float64):
-    return torch.tensor([0.9, 0.2, 0.5, 0.3, 0.6, 0.1], dtype=dtype)
-
-
-def enumerated(prob_closed, cost):
-    """E[cost(open or closed)] over all masks of independent gates."""
-    total = 0.0
-    for mask in itertools.product([0, 1], repeat=len(prob_closed)):
-        chance = math.prod(
-            1 - float(p) if is_open else float(p)
-            for p, is_open in zip(prob_closed, mask, strict=True)
-        )
-        total += chance * cost(mask)
-    return total
-
-
-def mean_over_sentences(per_sentence):
-    """A cost of a flat mask: the mean over sentences of a cost of their own masks."""
-
-    def cost(mask):
-        starts = itertools.accumulate(LENGTHS, initial=0)
-        rows = [mask[at : at + n] for at, n in zip(starts, LENGTHS, strict=False)]
-        return sum(map(per_sentence, rows)) / len(rows)
-
-    return cost
-
-
-@DTYPES
-def test_mean_sparsity_is_the_expected_fraction_of_open_gates_by_enumeration(dtype):
-    p = probabilities(dtype)
-    expected = enumerated(p, mean_over_sentences(lambda row: sum(row) / len(row)))
-    value = mean_sparsity(*pad_by_sentence(p, OWNER))
-    assert value.dtype == dtype
-    assert float(value) == pytest.approx(expected, rel=1e-6)
-
-
-@DTYPES
-def test_mean_continuity_is_the_expected_number_of_changes_per_word_by_enumeration(dtype):
-    p = probabilities(dtype)
-
-    def changes(row):
-        return sum(left != right for left, right in itertools.pairwise(row)) / len(row)
-
-    expected = enumerated(p, mean_over_sentences(changes))
-    assert float(mean_continuity(*pad_by_sentence(p, OWNER))) == pytest.approx(expected, rel=1e-6)
-
-
-def test_sentences_of_one_word_have_no_changes():
-    p = torch.tensor([0.4, 0.7], dtype=torch.float64)
-    assert float(mean_continuity(*pad_by_sentence(p, torch.tensor([0, 1])))) == 0.0
-
-
-def test_no_change_is_counted_between_two_sentences():
-    alternating = torch.tensor([0.0, 1.0], dtype=torch.float64)
-    assert float(mean_continuity(*pad_by_sentence(alternating, torch.tensor([0, 0])))) == 0.5
-    assert float(mean_continuity(*pad_by_sentence(alternating, torch.tensor([0, 1])))) == 0.0
-
-
-def test_the_expected_rate_is_that_of_all_words_together():
-    mean = torch.tensor([1.0, 0.0, 0.2])
-    assert float(expected_selection(mean, rate=0.4)) == pytest.approx(0.0, abs=1e-6)
-    assert float(expected_selection(mean, rate=0.1)) == pytest.approx(0.3)
-    assert float(expected_selection(mean, rate=0.9)) == pytest.approx(0.5)
-
-
-def test_a_prior_concerns_its_own_word_and_the_rate_all_others():
-    mean = torch.tensor([0.9, 0.5, 0.3, 0.1])
-    prior = torch.tensor([1.0, 0.0, torch.nan, torch.nan])
-    assert float(expected_selection(mean, prior=prior)) == pytest.approx((0.1 + 0.5) / 2)
-    both = expected_selection(mean, prior=prior, rate=0.6)
-    assert float(both) == pytest.approx((0.1 + 0.5) / 2 + abs(0.2 - 0.6))
-    for_all = torch.tensor([1.0, 0.0, 0.3, 0.1])
-    assert float(expected_selection(mean, prior=for_all, rate=0.6)) == pytest.approx(0.6 / 4)
-
-
-def test_a_prior_without_probabilities_adds_nothing():
-    mean = torch.tensor([0.9, 0.5], requires_grad=True)
-    value = expected_selection(mean, prior=torch.full((2,), torch.nan))
-    value.backward()
-    assert float(value.detach()) == 0.0
-    assert mean.grad.tolist() == [0.0, 0.0]
-
-
-@given(st.lists(st.integers(0, 4), min_size=1, max_size=6).filter(lambda n: n[-1] > 0))
-def test_padded_rows_hold_every_value_once_and_nothing_else(lengths):
-    values = torch.arange(1.0, sum(lengths) + 1)
-    owner = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
-    rows, inside = pad_by_sentence(values, owner)
-    assert inside.sum(1).tolist() == lengths
-    assert rows[inside].tolist() == values.tolist()
-    assert float(rows[~inside].abs().sum()) == 0.0

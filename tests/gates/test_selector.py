@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from thresher.gates.selector import PARAMETER_RANGES, Selector, seeded_selector
+from thresher.gates.choices import PARAMETER_RANGES
+from thresher.gates.selector import Selector, seeded_selector
 from thresher.maths.gate_forms import GATE_FORMS
 
 EVERY_FORM = pytest.mark.parametrize("form", sorted(GATE_FORMS))

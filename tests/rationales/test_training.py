@@ -289,9 +289,9 @@ def test_gates_that_close_everywhere_are_reported(bag, learned):
 def test_gates_that_close_later_are_reported_and_those_before_are_kept(bag, learned):
     given = {"sparsity": 50.0, "sparsity_target": None, "expected_rate": None}
     found = fitted(bag, learned, Notes(), **given, checks=12, steps=120)
-    assert found.chosen.step < 120
+    assert found.gates.chosen.step < 120
     assert found.held_out.selected > 0
-    assert f"those of step {found.chosen.step} are kept" in found.warnings[0]
+    assert f"those of step {found.gates.chosen.step} are kept" in found.warnings[0]
 
 
 def test_gates_that_open_everywhere_are_reported(bag, learned):
@@ -315,7 +315,7 @@ def test_a_frozen_fit_keeps_the_classifier_s_answers_not_the_labels(bag, learned
         fit_rationales(
             learned.texts, labels, bag, label_names=("bad", "good"), settings=settings,
             classifier=classifier, progress=Notes(),
-        ).selector.outer.weight
+        ).gates.selector.outer.weight
         for labels in (learned.labels, wrong)
     ]  # fmt: skip
     assert torch.equal(*found)

@@ -90,17 +90,22 @@ class FinderChoice:
     def load(self) -> "TextFinder":
         """Load a finder; for `auto` one that chooses a model for each text."""
         if self.is_onnx:
-            return self._load_onnx()
-        if not self.is_auto:
-            return self._load_static() or self.load_entity_finder()
+            finder: TextFinder = self._load_onnx()
+        elif self.is_auto:
+            finder = self._load_auto()
+        else:
+            finder = self._load_static() or self.load_entity_finder()
+        if self.rules is not None:
+            finder.rules = self.rules
+        return finder
+
+    def _load_auto(self) -> "TextFinder":
         from thresher.entities.auto_finder import AutoFinder  # noqa: PLC0415 (torch)
 
         if self.selector is not None:
             raise InputError(f"`selector` needs one model; `model` {AUTO} uses several")
-        finder = AutoFinder(self._load_named)
-        if self.rules is not None:
-            finder.rules = self.rules
-        return finder
+        single = replace(self, rules=None)  # the AutoFinder applies them
+        return AutoFinder(lambda name: single.with_model(name).load_entity_finder())
 
     def _load_static(self) -> "TextFinder | None":
         """Load a model without a transformer, without torch; None if torch is needed."""
@@ -109,10 +114,7 @@ class FinderChoice:
             return None
         from thresher.entities.static_finder import StaticFinder  # noqa: PLC0415 (numpy)
 
-        finder = StaticFinder.load(find_model_folder(self.folder))
-        if finder is not None:
-            finder.rules = self.rules
-        return finder
+        return StaticFinder.load(find_model_folder(self.folder))
 
     def _load_onnx(self) -> "TextFinder":
         from thresher.entities.onnx.finder import OnnxFinder  # noqa: PLC0415 (an extra)
@@ -131,13 +133,7 @@ class FinderChoice:
                 )
         if self.device not in (None, "cpu"):
             raise InputError("`device` must be cpu for an ONNX file; other devices need the model")
-        finder = OnnxFinder.load(self.folder)
-        if self.rules is not None:
-            finder.rules = self.rules
-        return finder
-
-    def _load_named(self, name: str) -> "EntityFinder":
-        return replace(self.with_model(name), rules=None).load_entity_finder()
+        return OnnxFinder.load(self.folder)
 
     def with_model(self, name: str) -> "FinderChoice":
         """Return the choice of a built-in model, with the same options."""

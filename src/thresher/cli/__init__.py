@@ -4,28 +4,26 @@ import gc
 import sys
 from collections.abc import Sequence
 
-__all__ = ["main"]
+from thresher.bulk.memory import rare_garbage_collection
 
-_GARBAGE_COLLECTION_THRESHOLD = 100_000  # new objects between two collections; Python's is 700
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status; errors are printed as one line.
 
-    arguments: by default those of this process. Then garbage is collected rarely, and not when the
-        process ends: importing torch creates 300,000 objects, and looking for cycles among them
-        would take a fifth of the time of a short command.
-    """
-    is_own_process = arguments is None
-    if is_own_process:
-        gc.set_threshold(_GARBAGE_COLLECTION_THRESHOLD)
-    try:
-        from thresher.cli.app import run  # noqa: PLC0415 (after the threshold is set)
+    Garbage is collected rarely while it runs.
 
-        return run(arguments)
-    except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases
-        print("thresher: stopped", file=sys.stderr)
-        return 130
-    finally:
-        if is_own_process:
-            gc.freeze()
+    arguments: by default those of this process. Then garbage is not collected at its end, either
+    """
+    with rare_garbage_collection():
+        try:
+            from thresher.cli.app import run  # noqa: PLC0415 (which creates many objects)
+
+            return run(arguments)
+        except KeyboardInterrupt:  # while modules are imported; `run` handles all other cases
+            print("thresher: stopped", file=sys.stderr)
+            return 130
+        finally:
+            if arguments is None:
+                gc.freeze()

@@ -1,6 +1,7 @@
 """The command `thresher` and its subcommands."""
 
 import os
+import platform
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,9 +10,9 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from thresher import __version__
 from thresher.cli.errors import exit_status, use_flags_of
 from thresher.cli.option_groups import flag
-from thresher.cli.version import version_text
 from thresher.errors import InputError
 
 _COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer writes for shells
@@ -53,8 +54,27 @@ def build_app(only: str | None = None) -> typer.Typer:
 
 def _print_version(context: typer.Context, requested: bool) -> None:
     if requested:
-        typer.echo(version_text(verbose=context.params["verbose"]))
+        lines = _how_models_compute() if context.params["verbose"] else []
+        typer.echo("\n".join([f"thresher {__version__}", *lines]))
         raise typer.Exit
+
+
+def _how_models_compute() -> list[str]:
+    """Return what the speed of this machine depends on, one line each."""
+    import torch  # noqa: PLC0415 (slow to import)
+
+    from thresher.encoders.instruction_set import Computation  # noqa: PLC0415 (torch)
+
+    cpu = Computation.on_this_cpu()
+    weights = f" (weights from -{cpu.max_weight} to {cpu.max_weight})" if cpu.max_weight else ""
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
+    return [
+        f"python: {platform.python_version()}",
+        f"torch: {torch.__version__}, {torch.get_num_threads()} threads",
+        f"precision: {cpu.precision}{weights}",
+        f"instruction set: {cpu.instruction_set}",
+        f"GPU: {gpu}",
+    ]
 
 
 def thresher(

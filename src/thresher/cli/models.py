@@ -1,4 +1,4 @@
-"""Load finders and encoders while a progress bar is shown."""
+"""Load models and encoders, and choose the device that they run on."""
 
 import warnings
 from collections.abc import Iterator
@@ -13,9 +13,12 @@ from thresher.cli.progress import progress_bars
 from thresher.errors import InputError, ThresherError
 
 if TYPE_CHECKING:
+    import torch
+
     from thresher import EntityFinder
     from thresher.encoders import Encoder
     from thresher.entities.finding.text_finder import TextFinder
+    from thresher.lm.trained_model import TrainedLanguageModel
     from thresher.rationales.finder import RationaleFinder
 
 
@@ -79,16 +82,44 @@ def load_encoder(
         return loading.load_encoder(name or loading.DEFAULT_ENCODER, layer=layer, device=device)
 
 
+def load_language_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
+    """Load the language model of a folder."""
+    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415 (torch)
+
+    return TrainedLanguageModel.read(folder, device=chosen_device(device))
+
+
+def chosen_device(name: str | None) -> "torch.device":
+    """Return the device with this name; by default a GPU if there is one, else the CPU."""
+    import torch  # noqa: PLC0415 (slow to import)
+
+    name = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    with _device_errors(name):
+        device = torch.device(name)
+        torch.empty(0, device=device)
+    return device
+
+
 @contextmanager
 def _loading(device: str | None, *, quiet: bool) -> Iterator[None]:
     """Show a progress bar, and raise `InputError` if torch cannot use the device."""
+    with (
+        progress_bars(quiet=quiet) as progress,
+        warnings.catch_warnings(action="ignore"),
+        _device_errors(device),
+    ):
+        progress.stage("loading")
+        yield
+
+
+@contextmanager
+def _device_errors(device: str | None) -> Iterator[None]:
+    """Turn the errors that torch raises for a device that it cannot use into an `InputError`."""
     try:
-        with progress_bars(quiet=quiet) as progress, warnings.catch_warnings(action="ignore"):
-            progress.stage("loading")
-            yield
+        yield
     except ThresherError:
         raise
-    except (RuntimeError, AssertionError) as error:  # torch raises these for an unknown device
+    except (RuntimeError, AssertionError) as error:
         if device is None:
             raise
         reason = str(error).splitlines()[0]

@@ -31,8 +31,8 @@ def _check_seed(seed: int | None) -> int | None:
 
 
 def output_option(help_text: str) -> Any:
-    """Return the option -o of a command that writes text; - is standard output, as without -o."""
-    help_text = f"{help_text} - is standard output."
+    """Return the option -o of a command that writes to standard output without it."""
+    help_text = f"{help_text} Without it, or with -, the output goes to standard output."
     return option(help_text, "--output", "-o", metavar="FILE", callback=_none_for_standard_output)
 
 
@@ -63,7 +63,7 @@ Format = Annotated[
     TextFormat | None,
     option(
         "text, html, markdown, email, mbox, pdf, docx, jsonl, csv, tsv, parquet, conll or "
-        "label-studio; by default the name and the content of a file decide.",
+        "label-studio; by default it is recognised by the name and the content of a file.",
         "--from",
         metavar="FORMAT",
     ),
@@ -80,7 +80,7 @@ Field = Annotated[
 Encoding = Annotated[
     str | None,
     option(
-        "Character encoding of text files; by default UTF-8, or what a web page states.",
+        "Character encoding of text files; by default UTF-8, or the one that a web page declares.",
         metavar="NAME",
     ),
 ]
@@ -107,7 +107,8 @@ Seed = Annotated[
 Epochs = Annotated[
     int | None,
     number_option(
-        "Number of passes over the text; a short text gets more of them.", rich_help_panel=TRAINING
+        "Number of passes over the text; by default, a short text gets more of them.",
+        rich_help_panel=TRAINING,
     ),
 ]
 GatesAt = Annotated[
@@ -140,8 +141,12 @@ class TextOptions(OptionGroup):
 
     def read(self, problems: Problems) -> Iterator[Document]:
         """Read the texts one after another; parts that cannot be read go to `problems`."""
+        return self.read_files(self.sources, problems)
+
+    def read_files(self, files: list[str], problems: Problems) -> Iterator[Document]:
+        """Read files with these options."""
         return thresher.read_texts(
-            self.sources,
+            files,
             format=self.format_,
             field=self.field,
             encoding=self.encoding,

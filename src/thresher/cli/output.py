@@ -24,57 +24,52 @@ OutputFile = Annotated[
 ]
 
 
-def check_output_file(output: Path | None, sources: list[str]) -> None:
-    """Raise `InputError` if the output file is one of the sources or cannot be written."""
-    paths = [Path(name).resolve() for name in find_sources(sources)] if sources else []
-    if output is not None and output.resolve() in paths:
-        raise InputError(f"{output} is one of the sources; choose another output file")
-    if output is None or not output.parent.is_dir():
-        return  # `open_output` reports a missing folder
-    if output.is_file() or not output.exists():
-        check_can_write(output)
-
-
-def check_output_files(outputs: Iterable[Path | None], sources: list[str]) -> None:
-    """Raise `InputError` unless all files of a command with several outputs can be written.
+def check_outputs(outputs: Iterable[Path | None], sources: list[str]) -> None:
+    """Raise `InputError` unless all output files of a command can be written and are no sources.
 
     outputs: None is standard output, or an option that was not given
     """
-    paths = [path for path in outputs if path is not None]
-    check_output_file(None, sources)
-    for path in paths:
-        check_output_file(path, sources)
+    inputs = {Path(name).resolve() for name in find_sources(sources)} if sources else set()
+    files: set[Path] = set()
+    for path in filter(None, outputs):
+        file = path.resolve()
+        if file in inputs:
+            raise InputError(f"{path} is one of the sources; choose another output file")
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: there is no folder {path.parent}")
         if path.is_dir():
             raise InputError(f"cannot write {path}: it is a folder")
-    files = [path for path in paths if path.is_file() or not path.exists()]  # and not /dev/null
-    for number, path in enumerate(files):
-        if path.resolve() in [other.resolve() for other in files[:number]]:
+        if path.exists() and not path.is_file():
+            continue  # a device or a pipe, such as /dev/null
+        if file in files:
             raise InputError(f"two outputs have the name {path}; give each its own name")
+        check_can_write(path)
+        files.add(file)
 
 
-def default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
-    """Return the format that the output file's name implies; without a name, jsonl or terminal.
+def chosen_format(given: str | None, output: Path | None, by_suffix: Mapping[str, str]) -> str:
+    """Return the given format, or else that of the output file's name; without any, jsonl.
 
-    A name without a suffix implies jsonl; a suffix that no format has raises InputError.
+    On a terminal it is `terminal`. A suffix that no format has raises InputError, and so does
+    Parquet without a file, because no program could read it from a pipe.
     """
+    chosen = given or _default_format(output, by_suffix)
+    if chosen == "parquet" and output is None:
+        raise InputError("Parquet is not written to standard output; name a file with `output`")
+    return chosen
+
+
+def _default_format(output: Path | None, by_suffix: Mapping[str, str]) -> str:
     if output is None:
         return "terminal" if sys.stdout.isatty() else "jsonl"
-    suffix = output.suffix.lower()
     known = {"": "jsonl", ".jsonl": "jsonl", ".ndjson": "jsonl", **by_suffix}
+    suffix = output.suffix.lower()
     if suffix not in known:
         suffixes = ", ".join(filter(None, known))
         raise InputError(
             f"cannot tell the format of {output} by its name ({suffixes}); choose one with `to`"
         )
     return known[suffix]
-
-
-def check_not_parquet_on_standard_output(output_format: str, output: Path | None) -> None:
-    """Raise `InputError` for Parquet without a file, which no program could read from a pipe."""
-    if output_format == "parquet" and output is None:
-        raise InputError("Parquet is not written to standard output; name a file with `output`")
 
 
 @contextmanager
@@ -91,8 +86,6 @@ def open_output(path: Path | None) -> Iterator[Write]:
             with path.open("wb") as stream:
                 yield _writer(stream)
         else:
-            if not path.parent.is_dir():
-                raise InputError(f"cannot write {path}: there is no folder {path.parent}")
             with lock_output(path), open_atomic(path.resolve()) as stream:
                 yield _writer(stream)
 

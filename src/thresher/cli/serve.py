@@ -35,7 +35,7 @@ NamedModels = Annotated[
     ),
 ]
 Host = Annotated[
-    str, option("Address to listen on; 0.0.0.0 for other machines, too.", metavar="ADDRESS")
+    str, option("Address to listen on; with 0.0.0.0 other machines can connect.", metavar="ADDRESS")
 ]
 Port = Annotated[
     int, option("Port to listen on; 0 for any free one.", metavar="N", min=0, max=65_535)
@@ -55,7 +55,7 @@ Token = Annotated[
     str | None,
     option(
         "Require this token in requests, as Authorization: Bearer TEXT; the page asks for it. "
-        "Other users of this machine can see command lines, so prefer the variable.",
+        "Other users of this machine can see command lines, so prefer the environment variable.",
         metavar="TEXT",
         envvar="THRESHER_TOKEN",
         show_envvar=True,

@@ -11,6 +11,16 @@ class GateForm(StrEnum):
     THRESHOLDED = "thresholded"
 
 
+# The range of the parameters a and b of each form. Thresholded and continuous gates have unimodal
+# densities, a, b ≥ 1; a stretched gate can be closed most of the time only with the U-shaped
+# densities below 1.
+PARAMETER_RANGES: dict[str, tuple[float, float]] = {
+    GateForm.THRESHOLDED: (1.0, 10.0),
+    GateForm.CONTINUOUS: (1.0, 10.0),
+    GateForm.STRETCHED: (0.1, 10.0),
+}
+
+
 class GatePosition(StrEnum):
     """Where a closed gate removes a word: at the encoder's input, or when vectors are pooled."""
 

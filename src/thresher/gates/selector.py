@@ -10,20 +10,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.encoders.device_transfer import to_device
-from thresher.gates.choices import GateForm
+from thresher.gates.choices import PARAMETER_RANGES, GateForm
 from thresher.gates.seeding import seeded
 from thresher.maths.gate_forms import check_rate, gate, reachable_rates
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.maths.row_blocks import in_row_blocks
 from thresher.validation import require
-
-# The range of (a, b). Thresholded and continuous gates have unimodal densities, a, b ≥ 1; a
-# stretched gate can be closed most of the time only with the U-shaped densities below 1.
-PARAMETER_RANGES: dict[str, tuple[float, float]] = {
-    GateForm.THRESHOLDED: (1.0, 10.0),
-    GateForm.CONTINUOUS: (1.0, 10.0),
-    GateForm.STRETCHED: (0.1, 10.0),
-}
 
 _ROWS_PER_PART = 65_536
 

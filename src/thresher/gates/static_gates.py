@@ -8,14 +8,14 @@ it is computed once for each different word of the text.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.encoders.subword_ids import SubwordTokenizer
 from thresher.gates.batching import batches_in_order
-from thresher.gates.choices import GateForm
+from thresher.gates.choices import PARAMETER_RANGES, GateForm
 from thresher.gates.exact_product import ExactProduct, Floats
 from thresher.gates.mixing_layer import (
     MixingLayer,
@@ -46,19 +46,12 @@ class GateRange:
     opening: float
 
 
-GATE_RANGES = {
-    GateForm.THRESHOLDED: GateRange(1.0, 10.0, opening=0.5),
-    GateForm.CONTINUOUS: GateRange(1.0, 10.0, opening=0.5),
-    GateForm.STRETCHED: GateRange(0.1, 10.0, opening=0.1 / 1.2),
-}
-
-
 def gate_range(form: str, options: Mapping[str, float]) -> GateRange:
     """Return the range of a form; ValueError for an unknown form or an option it does not have.
 
     options: `threshold` of thresholded and continuous gates, `lower` and `upper` of stretched ones
     """
-    default = GATE_RANGES[GateForm(form)]
+    low, high = PARAMETER_RANGES[GateForm(form)]
     stretched = form == GateForm.STRETCHED
     if unknown := options.keys() - ({"lower", "upper"} if stretched else {"threshold"}):
         raise ValueError(f"{form} gates have no option {min(unknown)}")
@@ -66,11 +59,11 @@ def gate_range(form: str, options: Mapping[str, float]) -> GateRange:
         lower, upper = options.get("lower", -0.1), options.get("upper", 1.1)
         if not (lower < 0 and upper > 1):
             raise ValueError(f"stretched gates need lower < 0 and upper > 1: {lower}, {upper}")
-        return replace(default, opening=-lower / (upper - lower))
-    opening = options.get("threshold", default.opening)
+        return GateRange(low, high, opening=-lower / (upper - lower))
+    opening = options.get("threshold", 0.5)
     if not 0 < opening < 1:
         raise ValueError(f"the threshold of a gate must be between 0 and 1, got {opening}")
-    return replace(default, opening=opening)
+    return GateRange(low, high, opening)
 
 
 class StaticGates:

@@ -40,15 +40,11 @@ class Shape:
     norm_epsilon: float | None = None
 
     def __post_init__(self) -> None:
-        require_fields(self, ("width", "layers", "heads"), at_least=1)
+        require_fields(self, ("width", "layers", "heads", "inner", "key_heads"), at_least=1)
         require_number("context", self.context, at_least=2)
         require_number("dropout", self.dropout, at_least=0, below=1)
         require_number("rotary_base", self.rotary_base, above=1, below=float("inf"))
-        for name in ("inner", "key_heads"):
-            if getattr(self, name) is not None:
-                require_fields(self, (name,), at_least=1)
-        if self.norm_epsilon is not None:
-            require_number("norm_epsilon", self.norm_epsilon, above=0, below=1)
+        require_fields(self, ("norm_epsilon",), above=0, below=1)
         require_choice("positions", self.positions, PositionEncoding)
         require_choice("mlp", self.mlp, FeedForward)
         require_choice("norm", self.norm, Normalization)

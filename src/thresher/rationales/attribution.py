@@ -40,7 +40,7 @@ def gradient_scores(
     with torch.inference_mode(False), torch.enable_grad():  # the caller may have disabled them
         answers = answers.to(device, copy=True)
         for indices in batches_by_length(texts, words_per_batch=words_per_batch):
-            batch = gated_encoder.batch([texts[i] for i in indices])
+            batch = gated_encoder.encoder.batch([texts[i] for i in indices])
             total = torch.zeros(batch.words, device=device)
             for value in gate_values:
                 z = torch.full((batch.words,), value, device=device, requires_grad=True)

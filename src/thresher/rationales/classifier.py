@@ -1,6 +1,5 @@
 """The classifier of texts, and the encoder that turns gated texts into its input."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -52,10 +51,6 @@ class GatedEncoder:
 
     def __post_init__(self) -> None:
         require_choice("gates_at", self.gates_at, GatePosition)
-
-    def batch(self, texts: Sequence[Sequence[str]]) -> TokenBatch:
-        """Tokenize texts that are given as words."""
-        return self.encoder.batch(texts)
 
     def vectors(self, batch: TokenBatch, z: Tensor | None = None) -> Tensor:
         """Return the vectors of texts whose word w has the gate z[w]: (texts, width)."""

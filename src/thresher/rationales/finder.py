@@ -202,7 +202,8 @@ class RationaleFinder:
 
     def selected(self, scores: Sequence[Tensor], threshold: float | None = None) -> list[Tensor]:
         """Return which words are in the rationales; for each text (words,)."""
-        return [row >= self._threshold(threshold) for row in scores]
+        threshold = self.model.threshold if threshold is None else threshold
+        return [row >= threshold for row in scores]
 
     def answers(
         self, texts: Sequence[Sequence[str]], selected: Sequence[Tensor]
@@ -217,9 +218,6 @@ class RationaleFinder:
             probabilities(self.gated_encoder, self._classifier, texts, kept),
         )
 
-    def _threshold(self, threshold: float | None) -> float:
-        return self.model.threshold if threshold is None else threshold
-
 
 def _model_of(
     fitted: FittedRationales,
@@ -233,16 +231,16 @@ def _model_of(
         encoder=encoder.name,
         layer=encoder.layer,
         labels=labels,
-        selector=fitted.selector,
-        classifier=fitted.classifier,
+        selector=fitted.gates.selector,
+        classifier=fitted.gates.classifier,
         mode=settings.mode,
         gates_at=settings.gates_at,
         threshold=OPEN,
         learned_from={
             **learned_from,
             "held_out": asdict(fitted.held_out),
-            "steps_chosen": fitted.chosen.step,
-            "weights": dict(fitted.chosen.weights),
+            "steps_chosen": fitted.gates.chosen.step,
+            "weights": dict(fitted.gates.chosen.weights),
             "warnings": list(fitted.warnings),
         },
     )

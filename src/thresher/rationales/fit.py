@@ -12,7 +12,7 @@ from torch import Tensor
 
 from thresher.encoders.protocol import Encoder
 from thresher.errors import InputError
-from thresher.gates.selector import Selector, open_probabilities
+from thresher.gates.selector import open_probabilities
 from thresher.gates.word_vectors import UnitIndex, cache_vectors
 from thresher.progress import ProgressReporter
 from thresher.rationales.choices import RationaleMode
@@ -22,7 +22,7 @@ from thresher.rationales.corpus import LabelledCorpus, hold_out_texts, split_by_
 from thresher.rationales.faithfulness import Faithfulness, measure_faithfulness
 from thresher.rationales.inference import Words, text_vectors
 from thresher.rationales.settings import RationaleSettings
-from thresher.rationales.training import OPEN, OPEN_RATE_LIMITS, Check, TrainedGates, train_gates
+from thresher.rationales.training import OPEN, OPEN_RATE_LIMITS, TrainedGates, train_gates
 
 MIN_TEXTS = 20  # with fewer, nothing is learned
 _TARGET_TOLERANCE = 0.05  # a larger deviation of the open gates from their target is a warning
@@ -35,10 +35,7 @@ class FittedRationales:
     held_out: figures on the held-out texts   warnings: one line for each problem
     """
 
-    selector: Selector
-    classifier: Classifier
-    checks: tuple[Check, ...]
-    chosen: Check
+    gates: TrainedGates
     held_out: Faithfulness
     warnings: tuple[str, ...]
 
@@ -63,24 +60,17 @@ def fit_rationales(
     _require_enough_texts(labels, label_names)
     training, held_out = hold_out_texts(len(texts), fraction=settings.held_out, seed=settings.seed)
     gated_encoder = GatedEncoder(encoder, settings.gates_at)
-    targets = labels
-    if _skips_whole_texts(classifier, settings):
-        classifier = classifier or _untrained(encoder, len(label_names), settings)
-    else:
-        whole = text_vectors(gated_encoder, texts, progress=progress.stage("texts", len(texts)))
-        classifier = classifier or train_classifier(
-            gated_encoder,
-            texts,
-            whole,
-            labels,
-            label_count=len(label_names),
-            training=training,
-            held_out=held_out,
-            settings=settings,
-            progress=progress.stage("classifier", len(texts) * settings.partial_readings),
-        )
-        if settings.mode == RationaleMode.FROZEN:
-            targets = _answers(classifier, whole)
+    classifier, targets = _classifier_and_targets(
+        gated_encoder,
+        texts,
+        labels,
+        classifier,
+        label_count=len(label_names),
+        training=training,
+        held_out=held_out,
+        settings=settings,
+        progress=progress,
+    )
     with tempfile.TemporaryDirectory() as folder:
         count = progress.stage("words", len(texts))
         vectors = cache_vectors(encoder, texts, Path(folder) / "vectors.npy", progress=count)
@@ -98,9 +88,7 @@ def fit_rationales(
     warnings = _warnings(trained, figures, labels[held_out], settings)
     for warning in warnings:
         progress.note(warning)
-    return FittedRationales(
-        trained.selector, trained.classifier, trained.checks, trained.chosen, figures, warnings
-    )
+    return FittedRationales(trained, figures, warnings)
 
 
 def _require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
@@ -113,23 +101,47 @@ def _require_enough_texts(labels: Tensor, names: Sequence[str]) -> None:
         raise InputError(f"all texts have the label {names[0]!r}; give texts of two or more labels")
 
 
-def _skips_whole_texts(classifier: Classifier | None, settings: RationaleSettings) -> bool:
-    """Whether the classifier is trained on gated texts only."""
-    return settings.mode == RationaleMode.JOINT and (
-        classifier is not None or not settings.head_start
+def _classifier_and_targets(
+    gated_encoder: GatedEncoder,
+    texts: Sequence[Words],
+    labels: Tensor,
+    classifier: Classifier | None,
+    *,
+    label_count: int,
+    training: Sequence[int],
+    held_out: Sequence[int],
+    settings: RationaleSettings,
+    progress: ProgressReporter,
+) -> tuple[Classifier, Tensor]:
+    """Return the classifier with which gates are trained, and the labels that they have to keep.
+
+    In mode "frozen" the labels are those that the classifier predicts for whole texts.
+
+    returns: the classifier and (texts,)
+    """
+    is_joint = settings.mode == RationaleMode.JOINT
+    if is_joint and classifier is not None:
+        return classifier, labels
+    if is_joint and not settings.head_start:
+        width, device = gated_encoder.encoder.width, gated_encoder.encoder.device
+        new = seeded_classifier(settings.seed, width, label_count, hidden=settings.hidden)
+        return new.to(device), labels
+    whole = text_vectors(gated_encoder, texts, progress=progress.stage("texts", len(texts)))
+    classifier = classifier or train_classifier(
+        gated_encoder,
+        texts,
+        whole,
+        labels,
+        label_count=label_count,
+        training=training,
+        held_out=held_out,
+        settings=settings,
+        progress=progress.stage("classifier", len(texts) * settings.partial_readings),
     )
-
-
-def _answers(classifier: Classifier, whole: Tensor) -> Tensor:
-    """Return the labels that a classifier predicts: (texts,).   whole: (texts, width)"""
+    if is_joint:
+        return classifier, labels
     with torch.no_grad():
-        answers: Tensor = classifier(whole).argmax(-1).cpu()
-    return answers
-
-
-def _untrained(encoder: Encoder, labels: int, settings: RationaleSettings) -> Classifier:
-    classifier = seeded_classifier(settings.seed, encoder.width, labels, hidden=settings.hidden)
-    return classifier.to(encoder.device)
+        return classifier, classifier(whole).argmax(-1).cpu()
 
 
 def _held_out_figures(

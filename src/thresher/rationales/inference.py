@@ -30,7 +30,7 @@ def text_vectors(
     words_per_batch = _WORDS_PER_BATCH.get(device.type, 1024)
     with torch.no_grad():
         for indices in batches_by_length(texts, words_per_batch=words_per_batch):
-            batch = gated_encoder.batch([texts[i] for i in indices])
+            batch = gated_encoder.encoder.batch([texts[i] for i in indices])
             z = None if kept is None else torch.cat([kept[i] for i in indices]).to(vectors)
             vectors[indices] = gated_encoder.vectors(batch, z)
             progress(len(indices))

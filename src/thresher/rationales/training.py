@@ -168,7 +168,7 @@ class GateTraining:
 
     def estimate_task(self, indices: Sequence[int], gates: KumaraswamyGate) -> Estimate:
         """Sample gates, and estimate the loss of the task and its gradient on some texts."""
-        batch = self.gated_encoder.batch(self.corpus.words(indices))
+        batch = self.gated_encoder.encoder.batch(self.corpus.words(indices))
         targets = self.corpus.labels[list(indices)].to(self.gated_encoder.encoder.device)
 
         def losses(z: Tensor) -> Tensor:

@@ -6,10 +6,16 @@ from pathlib import Path
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import TextFormat
 from thresher.text.document import Document
-from thresher.text.format_detection import SAMPLE_BYTES, detect_format
+from thresher.text.format_detection import detect_format
 from thresher.text.readers import Source, read_documents
 from thresher.text.recoding import require_encoding
-from thresher.text.sources import STANDARD_INPUT, display_names, find_sources, open_source
+from thresher.text.sources import (
+    BUFFER_BYTES,
+    STANDARD_INPUT,
+    display_names,
+    find_sources,
+    open_source,
+)
 from thresher.validation import require_choice
 
 
@@ -69,7 +75,7 @@ def _read_all(
 def _format(source: Source, given: str | None) -> TextFormat:
     if given is not None:
         return TextFormat(given)
-    sample = source.stream.peek(SAMPLE_BYTES)
+    sample = source.stream.peek(BUFFER_BYTES)
     if source.encoding is not None:  # a format is recognised by ASCII characters
         sample = sample.decode(source.encoding, errors="ignore").encode(errors="ignore")
     return detect_format(sample, name=source.name, field=source.field)

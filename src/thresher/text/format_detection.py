@@ -2,14 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 
 from thresher.errors import InputError
 from thresher.text.choices import TextFormat
-from thresher.text.formats.tsv_detection import SAMPLE_BYTES, detect_tsv_format
-from thresher.text.sources import STANDARD_INPUT, display_name, format_of_suffix
-
-__all__ = ["SAMPLE_BYTES", "detect_format"]
+from thresher.text.formats.tsv_detection import detect_tsv_format
+from thresher.text.sources import STANDARD_INPUT, display_name, format_from_name, format_of_suffix
 
 _FORMAT_MAGIC = {b"%PDF-": TextFormat.PDF, b"PAR1": TextFormat.PARQUET}
 _OTHER_MAGIC = {
@@ -48,15 +45,7 @@ def detect_format(sample: bytes, *, name: str, field: str) -> TextFormat:
         return detect_tsv_format(sample, field=field, name=name)
     if named not in (None, TextFormat.TEXT):
         return named
-    if found := _text_format(sample, field):
-        return found
-    suffix = Path(name).suffix
-    if named is None and suffix and name != STANDARD_INPUT:
-        raise InputError(
-            f"cannot tell the format of {name}: {suffix} is not a known suffix; choose one with "
-            "`format`, for example `format=text`"
-        )
-    return TextFormat.TEXT
+    return _text_format(sample, field) or format_from_name(name)
 
 
 def _signed_format(sample: bytes, named: TextFormat | None, name: str) -> TextFormat | None:

@@ -1,8 +1,9 @@
-"""Read the documents of an open file; one function for each format."""
+"""Read the documents of an open file in any of the formats."""
 
 import io
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 from thresher.errors import InputError, WarningHandler
@@ -15,6 +16,9 @@ from thresher.text.parquet import open_parquet, parquet_records
 from thresher.text.recoding import as_utf8
 from thresher.text.records import JsonObject, Record, json_records, split_text, table_records
 from thresher.text.text_blocks import read_text_blocks
+
+# Divides a record into its text, given the name of the field, and its other fields.
+SplitRecord = Callable[[JsonObject, str], tuple[str, JsonObject]]
 
 # The bytes of these formats are not text in one encoding, or state their encoding themselves.
 _BINARY = (TextFormat.PARQUET, TextFormat.PDF, TextFormat.DOCX, TextFormat.EMAIL, TextFormat.MBOX)
@@ -58,25 +62,12 @@ def _block_documents(
         offset += len(text)
 
 
-def _read_json(source: Source) -> Iterator[Document]:
+def _read_json(source: Source, *, split: SplitRecord) -> Iterator[Document]:
     records = json_records(source.stream, name=source.name, on_problem=source.on_problem)
-    return _record_documents(records, source, split_text)
+    return _record_documents(records, source, split)
 
 
-def _read_label_studio(source: Source) -> Iterator[Document]:
-    records = json_records(source.stream, name=source.name, on_problem=source.on_problem)
-    return _record_documents(records, source, split_task)
-
-
-def _read_csv(source: Source) -> Iterator[Document]:
-    return _read_table(source, ",")
-
-
-def _read_tsv(source: Source) -> Iterator[Document]:
-    return _read_table(source, "\t")
-
-
-def _read_table(source: Source, delimiter: str) -> Iterator[Document]:
+def _read_table(source: Source, *, delimiter: str) -> Iterator[Document]:
     name, field = source.name, source.field
     records = table_records(source.stream, delimiter, name=name, on_problem=source.on_problem)
     for first in records:
@@ -93,9 +84,7 @@ def _read_parquet(source: Source) -> Iterator[Document]:
 
 
 def _record_documents(
-    records: Iterable[Record],
-    source: Source,
-    split: Callable[[JsonObject, str], tuple[str, JsonObject]],
+    records: Iterable[Record], source: Source, split: SplitRecord
 ) -> Iterator[Document]:
     for record in records:
         try:
@@ -148,15 +137,7 @@ def _read_mailbox(source: Source) -> Iterator[Document]:
         yield from _extracted_documents(each, source)
 
 
-def _read_pdf(source: Source) -> Iterator[Document]:
-    return _read_in_child(source, TextFormat.PDF)
-
-
-def _read_docx(source: Source) -> Iterator[Document]:
-    return _read_in_child(source, TextFormat.DOCX)
-
-
-def _read_in_child(source: Source, text_format: TextFormat) -> Iterator[Document]:
+def _read_in_child(source: Source, *, text_format: TextFormat) -> Iterator[Document]:
     from thresher.text.extraction.isolated import extract_in_child  # noqa: PLC0415
 
     extracted = extract_in_child(source.stream, text_format, name=source.name)
@@ -181,16 +162,16 @@ def _extracted_documents(extracted: ExtractedText, source: Source) -> Iterator[D
 
 _READERS: dict[TextFormat, Callable[[Source], Iterator[Document]]] = {
     TextFormat.TEXT: _read_plain,
-    TextFormat.JSONL: _read_json,
-    TextFormat.CSV: _read_csv,
-    TextFormat.TSV: _read_tsv,
+    TextFormat.JSONL: partial(_read_json, split=split_text),
+    TextFormat.LABEL_STUDIO: partial(_read_json, split=split_task),
+    TextFormat.CSV: partial(_read_table, delimiter=","),
+    TextFormat.TSV: partial(_read_table, delimiter="\t"),
     TextFormat.PARQUET: _read_parquet,
     TextFormat.CONLL: _read_conll,
-    TextFormat.LABEL_STUDIO: _read_label_studio,
     TextFormat.HTML: _read_html,
     TextFormat.MARKDOWN: _read_markdown,
     TextFormat.EMAIL: _read_email,
     TextFormat.MBOX: _read_mailbox,
-    TextFormat.PDF: _read_pdf,
-    TextFormat.DOCX: _read_docx,
+    TextFormat.PDF: partial(_read_in_child, text_format=TextFormat.PDF),
+    TextFormat.DOCX: partial(_read_in_child, text_format=TextFormat.DOCX),
 }

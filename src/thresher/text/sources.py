@@ -21,7 +21,7 @@ from thresher.text.gzip_streams import MAGIC, BoundedGzipFile
 from thresher.text.recoding import as_utf8
 
 STANDARD_INPUT = "-"
-BUFFER_BYTES = 1 << 17  # also the sample from which formats are detected
+BUFFER_BYTES = 1 << 17  # also of the sample from which formats are detected
 
 FORMAT_SUFFIXES = {
     TextFormat.TEXT: (".txt", ".text", ".rst"),

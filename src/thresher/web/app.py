@@ -24,8 +24,7 @@ from thresher.web.page import page_routes
 from thresher.web.progress_stream import MEDIA_TYPE as STREAM_TYPE
 from thresher.web.progress_stream import progress_response
 from thresher.web.queue import ScoringQueue
-from thresher.web.response_builder import ResponseBuilder
-from thresher.web.responses import text_result
+from thresher.web.responses import ResponseBuilder, text_result
 from thresher.web.schedule import client_of_address
 from thresher.web.schema import (
     DownloadRequest,

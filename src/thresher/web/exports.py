@@ -28,11 +28,11 @@ class ExportFormat(NamedTuple):
     media_type: str
 
 
-def _jsonl(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _jsonl(scored: ScoredText, threshold: float, only: Only) -> str:
     return to_jsonl(scored.text, scored.spans(threshold, only))
 
 
-def _conll(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _conll(scored: ScoredText, threshold: float, only: Only) -> str:
     sentences = []
     for each in scored.scored_sentences:
         spans, kinds = word_spans(each.found(threshold, only))
@@ -40,19 +40,19 @@ def _conll(scored: ScoredText, threshold: float, only: Only = None) -> str:
     return "".join(sentences)
 
 
-def _label_studio(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _label_studio(scored: ScoredText, threshold: float, only: Only) -> str:
     return "".join(to_label_studio([(scored.text, scored.spans(threshold, only), None)]))
 
 
-def _prodigy(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _prodigy(scored: ScoredText, threshold: float, only: Only) -> str:
     return to_prodigy(scored.text, scored.spans(threshold, only), sentences=scored.sentences)
 
 
-def _doccano(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _doccano(scored: ScoredText, threshold: float, only: Only) -> str:
     return to_doccano(scored.text, scored.spans(threshold, only))
 
 
-def _csv(scored: ScoredText, threshold: float, only: Only = None) -> str:
+def _csv(scored: ScoredText, threshold: float, only: Only) -> str:
     rows = map(span_object, scored.spans(threshold, only))
     return "".join(to_csv(rows, last=SPAN_COLUMNS))
 

@@ -1,11 +1,14 @@
-"""Convert scored texts to the response of the API.
+"""Convert scored texts to the response of the API, without blocking the event loop for long.
 
 The objects have the fields of `TextResult` and its parts in `schema.py`, which describe the API.
 They are plain dictionaries: a long text has some 100,000 words, and a pydantic model for each of
 them takes five times as long.
 """
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +17,22 @@ from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.jsonl import SCORE_DIGITS, span_object
 from thresher.text.records import JsonObject
 from thresher.text.utf16 import utf16_offsets
+from thresher.web.scoring_steps import STEP_CHARACTERS
+
+Content = TypeVar("Content", str, bytes)
+
+
+class ResponseBuilder:
+    """Builds small responses at once, and large ones one after the other in a thread."""
+
+    def __init__(self) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="responses")
+
+    async def build(self, build: Callable[[], Content], *, texts: Sequence[str]) -> Content:
+        """Return what `build` returns; texts: those of the response, which decide on its size."""
+        if sum(map(len, texts)) <= STEP_CHARACTERS:
+            return build()
+        return await asyncio.get_running_loop().run_in_executor(self._executor, build)
 
 
 def text_result(

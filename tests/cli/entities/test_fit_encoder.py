@@ -101,7 +101,10 @@ def test_only_the_first_process_reports(run, amharic, tmp_path, monkeypatch, ran
         "thresher.entities.training.raw_text.stored_sentences",
         lambda *_: nullcontext(mixed),
     )
-    monkeypatch.setattr("thresher.gates.distributed.current_processes", lambda: Processes(rank, 2))
+    monkeypatch.setattr(
+        "thresher.training_processes.join_processes",
+        lambda device: nullcontext((Processes(rank, 2), device)),
+    )
     monkeypatch.setattr(Processes, "wait", lambda _: None)
     monkeypatch.setattr("thresher.cli.entities.fit_encoder.load_encoder", lambda *_, **__: object())
     monkeypatch.setattr(EntityFinder, "fit_words", lambda *_, **__: SimpleNamespace(save=print))

@@ -11,11 +11,9 @@ import pytest
 import torch
 
 from thresher.cli.lm.options import LanguageModelTrainingOptions, ShapeOptions
-from thresher.cli.progress import status
 from thresher.lm.shape import Shape
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.settings import LanguageModelSettings
-from thresher.lm.training.state import TrainingProgress
 
 SMALL = "--width 16 --heads 2 --layers 1 --context 16 --batch 4".split()
 QUICK = [*SMALL, "--steps", 20, "--evaluate-every", 10]
@@ -310,8 +308,3 @@ def test_choices_and_defaults_are_those_of_the_library():
     }
     assert documented == {name: defaults[name] for name in documented}
     assert len(documented) == 12
-
-
-def test_progress_is_shown_as_loss_speed_and_time_left():
-    text = status(TrainingProgress(100, 2000, 2.3456, 51234.5, 3723.4))
-    assert text == "loss 2.346  51,234 tokens/s  1:02:03 left"

@@ -15,7 +15,7 @@ from thresher.lm.reports.gradient_roles import (
     RoleGradients,
     can_measure_roles,
     embedding_with_gradient,
-    gradients_by_role,
+    split_by_role,
     target_gradient,
 )
 from thresher.lm.shape import Shape
@@ -44,9 +44,17 @@ def measured(model, batch):
     return embedding, hidden, losses
 
 
+def role_of_target(batch, hidden, losses):
+    predicted = int((batch.target != IGNORED).sum())
+    return target_gradient(batch, hidden, losses, vocabulary=V, predicted=predicted)
+
+
 def add_step(roles, model, batch, embedding, hidden, losses):
-    target = target_gradient(batch, hidden, losses, vocabulary=V)
-    roles.add_gradients(model, embedding, target)
+    roles.add_gradients(model, embedding, role_of_target(batch, hidden, losses))
+
+
+def gradients_by_role(model, batch, embedding, hidden, losses):
+    return split_by_role(model, embedding, role_of_target(batch, hidden, losses))
 
 
 def by_copies(model, batch, margin):

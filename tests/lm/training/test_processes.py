@@ -10,8 +10,7 @@ from safetensors.torch import load_file
 from tests.lm.training.artificial_language import DATA, changed, start
 
 from thresher.lm.training.loop import train
-from thresher.lm.training.processes import started_processes
-from thresher.training_processes import Processes
+from thresher.training_processes import SINGLE_PROCESS, join_processes
 
 SCRIPT = """
 import sys
@@ -19,9 +18,9 @@ from pathlib import Path
 from safetensors.torch import save_file
 from tests.lm.training.artificial_language import DATA, changed, start
 from thresher.lm.training.loop import train
-from thresher.lm.training.processes import started_processes
+from thresher.training_processes import join_processes
 
-with started_processes("cpu") as (processes, device):
+with join_processes("cpu") as (processes, device):
     settings = changed(steps=8, batch=6, accumulate=2, margin="2", learning_rate=1e-2)
     for causal in (True, False):
         state = start(settings, causal=causal)
@@ -56,6 +55,6 @@ def test_three_processes_train_the_same_model_as_one(tmp_path):
 
 
 def test_without_torchrun_there_is_one_process():
-    with started_processes("cpu") as (processes, device):
-        assert processes == Processes(0, 1)
+    with join_processes("cpu") as (processes, device):
+        assert processes == SINGLE_PROCESS
         assert device.type == "cpu"

@@ -62,6 +62,9 @@ class TestSources:
     def test_gzip_is_decompressed(self):
         assert read(write("a.txt.gz", gzip.compress(b"Marie")))[0][0] == "Marie"
         assert read(write("a.jsonl.gz", gzip.compress(b'{"text": "Marie"}')))[0][0] == "Marie"
+        assert read(write("notes.gz", gzip.compress(b"Marie")))[0][0] == "Marie"
+        with pytest.raises(InputError, match=r"\.log is not a known suffix"):
+            read(write("a.log.gz", gzip.compress(b"Marie")))
 
     @pytest.mark.parametrize("broken", ["not gzip", "cut short"])
     def test_broken_gzip_is_refused(self, broken):

@@ -34,8 +34,8 @@ From = Annotated[
 KindMap = Annotated[
     list[Any] | None,
     option(
-        "What a kind in the gold data, or a kind of the model, is called in the results: "
-        "PER=person; none for no kind. May be repeated.",
+        "Rename a kind of the gold data or of the model, for example PER=person, so that both use "
+        "the same name; KIND=none counts as no kind. May be repeated.",
         "--map",
         metavar="KIND=NAME",
         parser=parse_kind_name,
@@ -47,14 +47,15 @@ _CASINGS = {"as given": False, "lower-cased": True}
 
 @with_option_groups
 def evaluate(
+    *,
     gold: GoldFiles,
-    finder_options: FinderOptions,
-    run: JsonRunOptions,
     format_: From = GoldFormat.CONLL,
     encoding: Encoding = None,
-    kind_map: KindMap = None,
-    adapt: Adapt = None,
+    finder_options: FinderOptions,
     selector: Selector = None,
+    adapt: Adapt = None,
+    kind_map: KindMap = None,
+    run: JsonRunOptions,
 ) -> None:
     """Evaluate a model on annotated text, as given and lower-cased.
 

@@ -19,12 +19,13 @@ Force = Annotated[bool, flag("Replace an existing file.", "--force")]
 
 @with_option_groups
 def export(
+    *,
     output: OnnxFile,
-    run: SummaryOptions,
+    force: Force = False,
     model: Model = None,
     kinds: Kinds = None,
     selector: Selector = None,
-    force: Force = False,
+    run: SummaryOptions,
 ) -> None:
     """Write a model as one ONNX file, which ONNX Runtime can run without torch.
 

@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_in_bulk import Engine, find_in_bulk
 from thresher.cli.entities.find_options import (
     FinderOptions,
@@ -20,12 +19,7 @@ from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import RunOptions, output_option
-from thresher.cli.output import (
-    check_not_parquet_on_standard_output,
-    check_output_file,
-    default_format,
-    open_output,
-)
+from thresher.cli.output import check_outputs, chosen_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.threads import set_thread_defaults
 from thresher.entities.readable_scripts import unreadable_text
@@ -66,8 +60,8 @@ To = Annotated[
     OutputFormat | None,
     option(
         "terminal (coloured), jsonl, conll, iob2, html, prodigy, doccano, label-studio, or a table "
-        "of entities: csv, tsv, parquet; with --engine, jsonl or parquet. By default the name of "
-        "the output file decides; else terminal on a terminal, and jsonl otherwise.",
+        "of entities: csv, tsv, parquet; with --engine, jsonl or parquet. By default what the name "
+        "of the output file ends in; without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]
@@ -90,16 +84,17 @@ EngineName = Annotated[
 
 @with_option_groups
 def find(
+    *,
     texts: FindTextOptions,
-    finder: FinderOptions,
-    run: RunOptions,
-    to: To = None,
     output: Output = None,
+    to: To = None,
+    only: Only = None,
+    finder: FinderOptions,
     selector: Selector = None,
+    adapt: Adapt = None,
     workers: Workers = None,
     engine: EngineName = None,
-    only: Only = None,
-    adapt: Adapt = None,
+    run: RunOptions,
 ) -> None:
     """Find the entities of texts.
 
@@ -136,9 +131,8 @@ def find(
         )
         return
     path = None if output is None else Path(output)
-    check_output_file(path, texts.files())
-    output_format = to or default_format(path, _FORMAT_OF_SUFFIX)
-    check_not_parquet_on_standard_output(output_format, path)
+    check_outputs([path], texts.files())
+    output_format = chosen_format(to, path, _FORMAT_OF_SUFFIX)
     from thresher.cli.entities.writers import EntityWriter  # noqa: PLC0415 (numpy)
 
     problems = Problems()
@@ -147,7 +141,6 @@ def find(
     on_terminal = path is None and sys.stdout.isatty()
     with (
         open_output(path) as write,
-        rare_garbage_collection(),
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet or on_terminal) as progress,
     ):

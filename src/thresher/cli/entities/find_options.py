@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,7 +30,7 @@ SourcesOrTexts = Annotated[
     argument(
         "Files, folders, patterns such as 'notes/*.txt', a text in quotation marks, or - for "
         "standard input, which is also read if nothing is given.",
-        metavar="[SOURCES]",
+        metavar="SOURCES",
     ),
 ]
 Model = Annotated[
@@ -74,36 +74,37 @@ Kinds = Annotated[
 Always = Annotated[
     Path | None,
     option(
-        "A file with names and /patterns/ that are always entities, one in each line.",
+        "A file with names and /regular expressions/ that are always entities, one per line.",
         metavar="FILE",
     ),
 ]
 Never = Annotated[
     Path | None,
     option(
-        "A file with names and /patterns/ that are never entities, one in each line.",
+        "A file with names and /regular expressions/ that are never entities, one per line.",
         metavar="FILE",
     ),
 ]
 Exact = Annotated[
     bool,
     flag(
-        "Compute in float32. A CPU that supports int8 uses it by default, which is twice as fast.",
+        "Compute in float32. By default, CPUs that support int8 use it, which is twice as fast and "
+        "changes scores slightly.",
         "--exact",
     ),
 ]
 Dates = Annotated[
     bool,
     flag(
-        "Dates are entities, too. For multilingual, and for models trained with fit --dates.",
+        "Also find dates, with the model multilingual or one trained with fit --dates.",
         "--dates",
     ),
 ]
 Selector = Annotated[
     int | None,
     option(
-        "Use this selector of a model with several; by default the one that was chosen for "
-        "entities.",
+        "Number of the selector to use, if the model has several; by default the one that was "
+        "chosen for entities.",
         metavar="K",
         min=1,
     ),
@@ -132,10 +133,7 @@ class FindTextOptions(TextOptions):
             if is_text_argument(text)
         ]
         files = self.files()
-        return chain(given, replace(self, sources=files)._read_files(problems) if files else ())
-
-    def _read_files(self, problems: Problems) -> Iterator[Document]:
-        return super().read(problems)
+        return chain(given, self.read_files(files, problems) if files else ())
 
 
 @dataclass(frozen=True, kw_only=True)

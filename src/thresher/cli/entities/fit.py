@@ -19,6 +19,7 @@ from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prio
 from thresher.cli.entities.fit_prior_options import PriorOptions
 from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
 from thresher.cli.errors import Problems
+from thresher.cli.models import chosen_device
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
@@ -96,12 +97,12 @@ def _train(
     Existing files and models are loaded first, so that a wrong name is reported at once.
     """
     from thresher.entities.training.raw_text import stored_sentences  # noqa: PLC0415 (torch)
-    from thresher.gates.distributed import current_processes, join_processes  # noqa: PLC0415
+    from thresher.training_processes import join_processes  # noqa: PLC0415 (torch)
 
     prior_arguments = prior.arguments()
     kinds = prior.read_kinds()
-    with join_processes(device) as own_device:
-        processes = current_processes()
+    with join_processes(chosen_device(device)) as (processes, joined_device):
+        own_device = device if processes.is_single else str(joined_device)
         silent = quiet or not processes.is_main
         encoder_choice.check(processes, own_device)
         encoders = encoder_choice.load(own_device, quiet=silent)

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from thresher.cli.entities.fit_options import EncoderOptions, EncoderTrainingOptions
-from thresher.cli.lm.inputs import chosen_device
-from thresher.cli.models import load_encoder
+from thresher.cli.models import chosen_device, load_encoder
 from thresher.cli.options import ResumableModelOptions
 from thresher.cli.progress import ProgressBars
 from thresher.errors import InputError
 
 if TYPE_CHECKING:
     from thresher.encoders import Encoder
-    from thresher.lm.training.state import TrainingProgress
     from thresher.training_processes import Processes
 
 SEPARATOR = ","
@@ -78,11 +76,6 @@ class EncoderChoice:
         """Return an encoder trained on the sentences; a resumed run loads one it had finished."""
         from thresher.encoders.training import train_and_save_encoder  # noqa: PLC0415 (torch)
 
-        count_steps = progress.step_counter("encoder")
-
-        def on_progress(training: "TrainingProgress") -> None:
-            count_steps(training.step, training.steps)
-
         return train_and_save_encoder(
             sentences,
             self.model.output.with_name(f"{self.model.output.name}-encoder"),
@@ -92,6 +85,6 @@ class EncoderChoice:
             device=chosen_device(device),
             force=self.model.force,
             resume=self.model.resume,
-            on_progress=on_progress,
+            on_progress=progress.training("encoder"),
             on_note=progress.note,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import thresher
+from thresher.cli.models import chosen_device
 from thresher.errors import install_command
 from thresher.text.segmentation.unspaced_scripts import has_word_dictionary
 
@@ -17,8 +18,7 @@ def load_surprisal_model(folder: str | None, device: str | None) -> "CausalSurpr
     """Load the causal language model for the surprisal prior; None if there is no folder."""
     if folder is None:
         return None
-    from thresher.cli.lm.inputs import chosen_device  # noqa: PLC0415 (torch)
-    from thresher.encoders.surprisal import CausalSurprisal  # noqa: PLC0415
+    from thresher.encoders.surprisal import CausalSurprisal  # noqa: PLC0415 (torch)
 
     return CausalSurprisal.load(folder, device=chosen_device(device))
 

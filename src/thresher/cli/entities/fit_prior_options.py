@@ -24,7 +24,8 @@ class PriorOptions(OptionGroup):
         _prior_option(
             f"{', '.join(PriorName)}. Repeat it to combine priors: each word gets its probability "
             "from the first that has one. --dates, --names and --not-names come before them; "
-            "--expect and --selected replace them. By default priors that suit the script.",
+            "--expect and --selected replace them. By default the priors that suit the script of "
+            "the text.",
             metavar="NAME",
         ),
     ] = None
@@ -60,14 +61,14 @@ class PriorOptions(OptionGroup):
     cldr: Annotated[
         str | None,
         _prior_option(
-            "Code of a language, for example am: its names of territories and languages in Unicode "
-            r"CLDR are used as names; needs thresher\[cldr].",
+            "Code of a language, for example am for Amharic: the names of territories and "
+            "languages in it, from Unicode CLDR, are used as names; needs the extra cldr.",
             metavar="CODE",
         ),
     ] = None
     dates: Annotated[
         bool,
-        flag("Dates with a year are entities, too.", "--dates", rich_help_panel=_PANEL),
+        flag("Also train it to find dates with a year.", "--dates", rich_help_panel=_PANEL),
     ] = False
     kinds: Annotated[
         str | None,
@@ -80,7 +81,9 @@ class PriorOptions(OptionGroup):
     surprisal: Annotated[
         str | None,
         _prior_option(
-            "Causal language model with word-pairs tokens, for --prior surprisal.", metavar="FOLDER"
+            "Folder of a causal language model that was trained with --tokens word-pairs, for "
+            "--prior surprisal.",
+            metavar="FOLDER",
         ),
     ] = None
 

@@ -74,8 +74,8 @@ class SelectorOptions(OptionGroup):
     target_rate: Annotated[
         list[float] | None,  # or the word none, which the parser accepts
         _training_option(
-            "Keep the fraction of open gates at this rate with a Lagrangian; may be repeated, a "
-            "rate or none for each selector.",
+            "Keep the fraction of open gates at this rate with a Lagrange multiplier; may be "
+            "repeated, a rate or none for each selector.",
             parser=parse_rate_or_none,
             metavar="RATE",
         ),

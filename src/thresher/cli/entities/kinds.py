@@ -12,7 +12,7 @@ from thresher.cli.errors import Problems
 from thresher.cli.models import load_entity_finder
 from thresher.cli.option_groups import number_option, option, with_option_groups
 from thresher.cli.options import RunOptions, TextOptions, output_option
-from thresher.cli.output import check_output_files, open_output, plural
+from thresher.cli.output import check_outputs, open_output, plural
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.errors import InputError
 
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 Output = Annotated[
     Path | None,
-    output_option("TOML file to write; by default standard output."),
+    output_option("TOML file to write."),
 ]
 Groups = Annotated[
     int | None,
-    number_option("Number of kinds; by default the one whose groups are best separated.", min=2),
+    number_option("Number of kinds; by default the number whose groups are best separated.", min=2),
 ]
 Plot = Annotated[
     Path | None,
-    option(r"Picture of all entities, .svg or .png; needs thresher\[plots].", metavar="FILE"),
+    option("Picture of all entities, .svg or .png; needs the extra plots.", metavar="FILE"),
 ]
 _SUFFIXES = (".svg", ".png")
 
 
 @with_option_groups
 def kinds(
+    *,
     texts: TextOptions,
-    run: RunOptions,
     output: Output = None,
     groups: Groups = None,
     plot: Plot = None,
     model: Model = None,
     exact: Exact = False,
+    run: RunOptions,
 ) -> None:
     """Discover kinds of entities in texts: group the entities and name the groups.
 
@@ -55,7 +56,7 @@ def kinds(
     The file has the most typical names of each group. Rename kinds, remove wrong
     names, merge groups, and use it with --kinds.
     """
-    check_output_files((output, plot), texts.sources)
+    check_outputs((output, plot), texts.sources)
     if plot is not None and plot.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{plot} must end with {' or '.join(_SUFFIXES)}")
     problems = Problems()

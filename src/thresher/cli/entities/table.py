@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from thresher.bulk.chunks import FindMentions, split_into_chunks
-from thresher.bulk.memory import rare_garbage_collection
 from thresher.cli.entities.find_options import FinderOptions, Only, Workers
 from thresher.cli.entities.preparation import Adapt, documents_of, prepare
 from thresher.cli.entities.table_output import TableFormat, write_table
@@ -12,14 +11,7 @@ from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
 from thresher.cli.option_groups import flag, number_option, option, with_option_groups
 from thresher.cli.options import RunOptions, TextOptions, refuse_standard_output
-from thresher.cli.output import (
-    OutputFile,
-    check_not_parquet_on_standard_output,
-    check_output_files,
-    default_format,
-    open_output,
-    plural,
-)
+from thresher.cli.output import OutputFile, check_outputs, chosen_format, open_output, plural
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.threads import set_thread_defaults
 from thresher.entities.tables.co_mentions import Scope
@@ -34,8 +26,8 @@ _FORMAT_OF_SUFFIX = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
 To = Annotated[
     TableFormat | None,
     option(
-        "terminal, csv, tsv, jsonl or parquet; by default the name of the output file decides, "
-        "else terminal on a terminal, and jsonl otherwise.",
+        "terminal, csv, tsv, jsonl or parquet. By default what the name of the output file ends "
+        "in; without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]
@@ -74,9 +66,8 @@ Within = Annotated[
 
 @with_option_groups
 def entities(
+    *,
     texts: TextOptions,
-    finder: FinderOptions,
-    run: RunOptions,
     output: OutputFile = None,
     to: To = None,
     top: Top = None,
@@ -85,8 +76,10 @@ def entities(
     graph: Graph = None,
     plot: Plot = None,
     within: Within = Scope.SENTENCE,
-    workers: Workers = None,
+    finder: FinderOptions,
     adapt: Adapt = None,
+    workers: Workers = None,
+    run: RunOptions,
 ) -> None:
     """List the entities of texts: one row for each, with the number of mentions.
 
@@ -99,10 +92,9 @@ def entities(
     all spellings, an example sentence and the mean score of the mentions.
     """
     set_thread_defaults()
-    output_format = to or default_format(output, _FORMAT_OF_SUFFIX)
-    check_not_parquet_on_standard_output(output_format, output)
+    output_format = chosen_format(to, output, _FORMAT_OF_SUFFIX)
     plot_format = _plot_format(plot)
-    check_output_files((output, graph, plot), texts.sources)
+    check_outputs((output, graph, plot), texts.sources)
     from thresher.entities.tables.counting import EntityTable  # noqa: PLC0415 (numpy)
 
     problems = Problems()
@@ -110,7 +102,6 @@ def entities(
     choice, documents = prepare(finder.choice(run.device), documents, adapt=adapt, quiet=run.quiet)
     table = EntityTable(group=not no_group, within=within)
     with (
-        rare_garbage_collection(),
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
         progress_bars(quiet=run.quiet) as progress,
     ):

@@ -35,8 +35,8 @@ def use_run_config(context: typer.Context, path: Path | None) -> Path | None:
 RunConfig = Annotated[
     Path | None,
     option(
-        "A TOML file with options, such as steps = 5000; options of the command line come first. "
-        "Every trained model has one: run.toml.",
+        "A TOML file with options, such as steps = 5000. Options on the command line override it. "
+        "Every trained model contains such a file, run.toml.",
         "--config",
         metavar="FILE",
         is_eager=True,

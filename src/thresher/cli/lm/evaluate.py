@@ -3,8 +3,9 @@
 import thresher
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.lm.figures import figures_as_json, figures_as_table
-from thresher.cli.lm.inputs import join_documents, load_language_model
 from thresher.cli.lm.options import ModelFolder, TestSources
+from thresher.cli.lm.texts import join_documents
+from thresher.cli.models import load_language_model
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import Field, Format, JsonRunOptions
 from thresher.cli.output import print_results
@@ -13,11 +14,12 @@ from thresher.errors import InputError
 
 @with_option_groups
 def evaluate(
+    *,
     model: ModelFolder,
-    run: JsonRunOptions,
     sources: TestSources = None,
     format_: Format = None,
     field: Field = "text",
+    run: JsonRunOptions,
 ) -> None:
     """Evaluate a language model: loss, perplexity, accuracy, loss by frequency.
 

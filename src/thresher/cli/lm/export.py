@@ -2,8 +2,8 @@
 
 import json
 
-from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.lm.options import ExportFolder, ModelFolder
+from thresher.cli.models import load_language_model
 from thresher.cli.options import Force, Json, Quiet
 from thresher.cli.output import print_line
 from thresher.errors import InputError
@@ -20,8 +20,8 @@ def export(
 
     thresher lm export my-lm -o my-lm-hf
 
-    In Python: AutoModelForCausalLM.from_pretrained("my-lm-hf"). Its logits are the
-    same. With --init-from, lm train continues from such a folder.
+    In Python, AutoModelForCausalLM.from_pretrained("my-lm-hf") loads the folder;
+    the logits are the same. lm train continues from it with --init-from.
     """
     from thresher.lm.pretrained.folder import export_model  # noqa: PLC0415 (torch)
 

@@ -49,7 +49,7 @@ Temperature = Annotated[
         min=0,
     ),
 ]
-Samples = Annotated[int, number_option("Number of samples, one after the other.")]
+Samples = Annotated[int, number_option("Number of samples to print.")]
 TopK = Annotated[
     int | None, number_option("Sample from the N most likely tokens only; by default from all.")
 ]
@@ -135,7 +135,7 @@ class TransformerOptions(ShapeOptions):
     ] = None
     bias: Annotated[
         bool | None,
-        flag("Linear maps have biases, as in GPT-2.", "--bias", rich_help_panel=_MODEL),
+        flag("Use biases in linear maps, as in GPT-2.", "--bias", rich_help_panel=_MODEL),
     ] = None
 
 
@@ -177,8 +177,8 @@ class LanguageModelTrainingOptions(OptionGroup):
     match_rare_tokens: Annotated[
         bool | None,
         flag(
-            "Give tokens of rarely seen text, such as a small language, the embeddings of frequent "
-            "tokens with the same neighbours, which they then follow.",
+            "Let the embeddings of tokens from rarely seen text, such as a small language, start "
+            "at those of frequent tokens with the same neighbours, and follow them.",
             "--match-rare-tokens",
             rich_help_panel=TRAINING,
         ),
@@ -192,8 +192,8 @@ class LanguageModelTrainingOptions(OptionGroup):
     accumulate: Annotated[
         int | None,
         _training_number(
-            "Number of batches per step, one after the other; as one large batch, with the memory "
-            "of a small one. By default 1."
+            "Number of batches per step, computed one after the other: like one large batch, with "
+            "the memory of a small one. By default 1."
         ),
     ] = None
     learning_rate: Annotated[
@@ -216,8 +216,8 @@ class LanguageModelTrainingOptions(OptionGroup):
     rare_token_budget: Annotated[
         float | None,
         _training_option(
-            "Make rare tokens likelier, at the cost of a loss over all tokens that is higher by up "
-            "to this number of nats (0.005); --margin auto chooses it.",
+            "Make rare tokens more likely; the loss over all tokens may rise by this number of "
+            "nats, for example 0.005. By default 0; --margin auto chooses it.",
             metavar="NATS",
             min=0,
         ),
@@ -235,7 +235,9 @@ class LanguageModelTrainingOptions(OptionGroup):
     ] = None
     precision: Annotated[
         Precision | None,
-        _training_option("float32, or bfloat16 for mixed precision on a GPU.", metavar="NAME"),
+        _training_option(
+            "float32 (the default), or bfloat16 for mixed precision on a GPU.", metavar="NAME"
+        ),
     ] = None
     fused: Annotated[
         bool | None,
@@ -271,8 +273,8 @@ TensorBoard = Annotated[
 InitFrom = Annotated[
     Path | None,
     _training_option(
-        "Continue training from this model: a folder made by lm train, or one of Hugging Face "
-        "transformers with a model like GPT-2 or Llama. Its tokenizer and shape are used.",
+        "Continue training from this model: a folder made by lm train, or a model with the layers "
+        "of GPT-2 or Llama saved by Hugging Face transformers. Its tokenizer and shape are used.",
         "--init-from",
         metavar="FOLDER",
     ),

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from thresher.atomic_files import check_can_write
-from thresher.cli.lm.inputs import load_language_model
 from thresher.cli.lm.options import ModelFolders, ReportFolder
+from thresher.cli.models import load_language_model
 from thresher.cli.options import Json, Quiet
 from thresher.cli.output import plural, print_line
 from thresher.cli.progress import progress_bars

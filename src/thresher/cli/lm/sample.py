@@ -3,7 +3,7 @@
 import json
 
 from thresher.cli.lm import options
-from thresher.cli.lm.inputs import load_language_model
+from thresher.cli.models import load_language_model
 from thresher.cli.options import Device, Json
 from thresher.cli.output import print_line
 

@@ -8,7 +8,6 @@ from thresher.cli.errors import Problems
 from thresher.cli.lm.config_file import RunConfig
 from thresher.cli.lm.figures import figures_as_json
 from thresher.cli.lm.initial_model import check_same_components, read_initial_model
-from thresher.cli.lm.inputs import chosen_device, text_in_file
 from thresher.cli.lm.options import (
     InitFrom,
     LanguageModelTrainingOptions,
@@ -18,10 +17,12 @@ from thresher.cli.lm.options import (
     TokenizerOptions,
     TransformerOptions,
 )
+from thresher.cli.lm.texts import text_in_file
+from thresher.cli.models import chosen_device
 from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
-from thresher.cli.progress import stage_bars, training_bar
+from thresher.cli.progress import progress_bars
 from thresher.errors import TrainingError
 from thresher.lm.choices import Objective
 from thresher.work_folder import work_folder
@@ -33,17 +34,18 @@ if TYPE_CHECKING:
 
 @with_option_groups
 def train(
+    *,
     texts: TextOptions,
     model: ResumableModelOptions,
     tokenizer: TokenizerOptions,
     shape: TransformerOptions,
     output_layer: OutputLayerOptions,
     training: LanguageModelTrainingOptions,
-    run: JsonRunOptions,
     no_embedding_decay: NoEmbeddingDecay = False,
     init_from: InitFrom = None,
     tensorboard: TensorBoard = None,
     config: RunConfig = None,
+    run: JsonRunOptions,
 ) -> None:
     """Train a language model on raw text.
 
@@ -59,8 +61,8 @@ def train(
     same model.
     """
     from thresher.lm.shape import Shape  # noqa: PLC0415
-    from thresher.lm.training.processes import started_processes  # noqa: PLC0415 (torch)
-    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415
+    from thresher.lm.training.settings import LanguageModelSettings  # noqa: PLC0415 (torch)
+    from thresher.training_processes import join_processes  # noqa: PLC0415 (torch)
 
     model.check()
     problems = Problems()
@@ -82,7 +84,7 @@ def train(
         "tensorboard": tensorboard,
         "initial": initial,
     }
-    with started_processes(chosen_device(run.device)) as (processes, device):
+    with join_processes(chosen_device(run.device)) as (processes, device):
         quiet = run.quiet or not processes.is_main
         options = arguments | {"processes": processes, "device": device}
         trained = _train(texts, problems, model, init_from, options, quiet=quiet)
@@ -104,23 +106,25 @@ def _train(
     from thresher.lm.training.fit import DivergedError, fit_language_model  # noqa: PLC0415 (torch)
 
     folder, resume, processes = model.output, model.resume, arguments["processes"]
-    with work_folder(folder, resume=resume, processes=processes) as work_dir:
+    with (
+        work_folder(folder, resume=resume, processes=processes) as work_dir,
+        progress_bars(quiet=quiet) as progress,
+    ):
         with processes.main_first() as is_main:
             text = text_in_file(
-                texts, problems, work_dir, resume=resume or not is_main, quiet=quiet
+                texts, problems, work_dir, resume=resume or not is_main, progress=progress
             )
-        with stage_bars(quiet=quiet) as stages, training_bar(quiet=quiet) as on_progress:
-            try:
-                trained = fit_language_model(
-                    text,
-                    work_dir=work_dir,
-                    resume=resume,
-                    progress=stages,
-                    on_progress=on_progress,
-                    **arguments,
-                )
-            except DivergedError as error:
-                raise _after_saving(error, folder, init_from) from error
+        try:
+            trained = fit_language_model(
+                text,
+                work_dir=work_dir,
+                resume=resume,
+                progress=progress,
+                on_progress=progress.training("training"),
+                **arguments,
+            )
+        except DivergedError as error:
+            raise _after_saving(error, folder, init_from) from error
         if processes.is_main:
             trained.write(folder, run_options_too=True, init_from=init_from)
     return trained

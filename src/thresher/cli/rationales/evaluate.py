@@ -36,14 +36,15 @@ _GOLD = "rationale"  # the default field of gold rationales
 
 @with_option_groups
 def evaluate(
+    *,
     texts: LabelledTextOptions,
-    model: ModelFolder,
-    run: JsonRunOptions,
     label_field: LabelField = "label",
     gold_field: GoldField = None,
+    model: ModelFolder,
     threshold: Threshold = None,
+    run: JsonRunOptions,
 ) -> None:
-    """Evaluate rationales on labelled texts, next to random words and gradients.
+    """Compare rationales with random words and gradients, on labelled texts.
 
     thresher rationale eval test.jsonl --model model
     thresher rationale eval test.jsonl --model model --json

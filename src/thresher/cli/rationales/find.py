@@ -9,7 +9,7 @@ from thresher.cli.errors import Problems
 from thresher.cli.models import load_rationales
 from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import RunOptions
-from thresher.cli.output import OutputFile, check_output_file, default_format, open_output
+from thresher.cli.output import OutputFile, check_outputs, chosen_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
 from thresher.cli.rationales.options import LabelledTextOptions, ModelFolder, Threshold
 from thresher.cli.rationales.writers import RationaleWriter
@@ -29,8 +29,8 @@ _FORMAT_OF_SUFFIX = {".html": "html", ".htm": "html"}
 To = Annotated[
     OutputFormat | None,
     option(
-        "terminal (coloured), jsonl or html. By default the name of the output file decides; else "
-        "terminal on a terminal, and jsonl otherwise.",
+        "terminal (coloured), jsonl or html. By default what the name of the output file ends in; "
+        "without a file, terminal on a terminal and jsonl in a pipe.",
         metavar="FORMAT",
     ),
 ]
@@ -48,13 +48,14 @@ Method = Annotated[
 
 @with_option_groups
 def find(
+    *,
     texts: LabelledTextOptions,
     model: ModelFolder,
-    run: RunOptions,
-    to: To = None,
     output: OutputFile = None,
+    to: To = None,
     threshold: Threshold = None,
     method: Method = RationaleMethod.GATES,
+    run: RunOptions,
 ) -> None:
     """Label texts, and mark the words that the label depends on.
 
@@ -68,8 +69,8 @@ def find(
     Labels of the texts are ignored. Records that cannot be read are reported and
     skipped; the exit status is then 1.
     """
-    check_output_file(output, texts.texts)
-    output_format = to or default_format(output, _FORMAT_OF_SUFFIX)
+    check_outputs([output], texts.texts)
+    output_format = chosen_format(to, output, _FORMAT_OF_SUFFIX)
     problems = Problems()
     documents = texts.read(problems)
     documents = chain([next(documents)], documents)  # fails without text, before a model is loaded

@@ -26,14 +26,15 @@ if TYPE_CHECKING:
 
 @with_option_groups
 def fit(
+    *,
     texts: LabelledTextOptions,
+    label_field: LabelField = "label",
     model: NewModelOptions,
+    encoder: EncoderName = None,
     classifier: ClassifierOptions,
     loss: LossOptions,
     gates: GateTrainingOptions,
     run: JsonRunOptions,
-    label_field: LabelField = "label",
-    encoder: EncoderName = None,
 ) -> None:
     """Train a classifier of texts, and gates that select the words it needs.
 

@@ -126,8 +126,8 @@ class LossOptions(OptionGroup):
     expected_rate: Annotated[
         float | None,
         _rate_option(
-            "Fraction of words to select, by default 0.15: a Lagrangian keeps sparsity there, and "
-            "the selection loss pulls towards it.",
+            "Fraction of words to select, by default 0.15. A Lagrange multiplier keeps the "
+            "fraction at or below it, and the selection loss pulls towards it.",
             "--share",
         ),
     ] = None
@@ -142,19 +142,24 @@ class LossOptions(OptionGroup):
         ),
     ] = None
     continuity_target: Annotated[
-        float | None, _rate_option("Keep that number at or below this value with a Lagrangian.")
+        float | None,
+        _rate_option(
+            "Keep the number of starts and ends per word at or below this value with a Lagrange "
+            "multiplier."
+        ),
     ] = None
     selection: Annotated[
         float | None,
         _weight_option(
             "Weight of the penalty if the selected fraction differs from --share, --likely and "
-            "--unlikely (|E[z] − π|); by default 1."
+            r"--unlikely (|E\[z] − π|); by default 1."
         ),
     ] = None
     selection_target: Annotated[
         float | None,
         _rate_option(
-            "Keep that difference at or below this value with a Lagrangian.", metavar="GAP"
+            "Keep the difference in --selection at or below this value with a Lagrange multiplier.",
+            metavar="GAP",
         ),
     ] = None
     likely: Annotated[

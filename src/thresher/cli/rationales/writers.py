@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from thresher.cli.entities.highlight import (
-    heading,
-    highlight,
-    printable,
-    terminal_console,
-)
+from thresher.cli.entities.highlight import heading, highlight, printable, terminal_console
 from thresher.rationales.choices import RationaleMethod
 from thresher.rationales.labelled_texts import LabelledText
 from thresher.text.document import with_fields
@@ -94,10 +89,7 @@ class RationaleWriter:
                 if document.source != source:
                     source = document.source
                     console.print(heading(source))
-                label, probability = (
-                    printable(found.label),
-                    f"  {found.probability:.2f}",
-                )
+                label, probability = printable(found.label), f"  {found.probability:.2f}"
                 console.print(Text.assemble((label, "bold"), (probability, "dim")))
                 console.print(highlight(document.text, found.spans, coloured=coloured))
                 console.print()

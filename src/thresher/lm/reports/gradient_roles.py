@@ -44,7 +44,7 @@ class RoleGradients:
 
         target: the gradient of role 2.1 (`target_gradient`) of all its batches
         """
-        for role, gradient in zip(ROLES, _split(model, embedding, target), strict=True):
+        for role, gradient in zip(ROLES, split_by_role(model, embedding, target), strict=True):
             getattr(self, role).add_(gradient.norm(dim=1))
 
 
@@ -65,40 +65,24 @@ def embedding_with_gradient(model: LanguageModel) -> Tensor:
 
 
 @torch.no_grad()
-def gradients_by_role(
-    model: LanguageModel, batch: Batch, embedding: Tensor, hidden: Tensor, losses: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the parts of ∂L/∂e of roles 1, 2.1 and 2.2; L is the mean of the predicted losses.
-
-    This costs one sum over positions. Role 1 is the gradient of `embedding`. In role 2.1, position
-    i adds (∂L/∂z_target)·h_i = −(1 − q_i)/n·h_i, where q_i = exp(−losses_i) is the probability of
-    the target in the softmax over the survivors. Role 2.2 is the rest of the output layer's
-    gradient.
-
-    embedding: (vocabulary, width), `embedding_with_gradient(model)`, used to embed the batch
-    hidden: (batch, length, width)   losses: (batch, length)
-    returns: three tensors of (vocabulary, width)
-    """
-    target = target_gradient(batch, hidden, losses, vocabulary=len(embedding))
-    return _split(model, embedding, target)
-
-
-@torch.no_grad()
 def target_gradient(
     batch: Batch,
     hidden: Tensor,
     losses: Tensor,
     *,
     vocabulary: int,
-    predicted: Tensor | int | None = None,
+    predicted: int,
 ) -> Tensor:
     """Return role 2.1 of a batch: Σ −(1 − q_i)/n·h_i over the positions of each target.
 
-    predicted: n, by default the number of predicted positions of the batch
+    L is the mean of the losses, and q_i = exp(−losses_i) the probability of the target in the
+    softmax over the survivors. So position i adds (∂L/∂z_target)·h_i = −(1 − q_i)/n·h_i.
+
+    hidden: (batch, length, width)   losses: (batch, length)
+    predicted: n, the number of positions over which L is the mean
     returns: (vocabulary, width), in the dtype of the losses
     """
     counted = batch.target != IGNORED
-    predicted = counted.sum() if predicted is None else predicted
     factors = (torch.expm1(-losses) / predicted).masked_fill(~counted, 0)
     ids = batch.target.masked_fill(~counted, 0).flatten()
     return _sum_by_token(
@@ -106,10 +90,17 @@ def target_gradient(
     )
 
 
-def _split(
+@torch.no_grad()
+def split_by_role(
     model: LanguageModel, embedding: Tensor, target: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the three roles, given role 2.1, after `backward`."""
+    """Return the parts of ∂L/∂e of roles 1, 2.1 and 2.2, after `backward`.
+
+    Role 1 is the gradient of `embedding`, and role 2.2 the rest of the output layer's gradient.
+
+    embedding: (vocabulary, width), `embedding_with_gradient(model)`, used to embed the batch
+    target: (vocabulary, width), role 2.1, from `target_gradient`
+    """
     layer = model.output
     if not (isinstance(layer, FullSoftmax) and can_measure_roles(model)):
         raise InputError("gradients by role need a full softmax without label smoothing or softcap")

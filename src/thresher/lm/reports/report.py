@@ -65,7 +65,7 @@ def report_text(models: Models, plots: Sequence[str]) -> str:
         "part; rank 1 is the most frequent token. T is the temperature.",
         markdown([{"": name} | metrics_row(each.test) for name, each in models.items()]),
         "## Loss by token frequency",
-        markdown([{"": name} | _group_row(each, each.test) for name, each in models.items()]),
+        markdown([{"": name} | _group_row(each) for name, each in models.items()]),
         "How often the tokens of each group occur in the test text:",
         markdown([{"": name} | _occurrence_row(each) for name, each in models.items()]),
         *_seed_section(models),
@@ -134,9 +134,9 @@ def metrics_row(evaluation: Evaluation) -> dict[str, str]:
     }
 
 
-def _group_row(trained: TrainedLanguageModel, evaluation: Evaluation) -> dict[str, str]:
+def _group_row(trained: TrainedLanguageModel) -> dict[str, str]:
     """Return the loss of each frequency group, formatted for a table."""
-    return {each.name: str(each.loss) for each in group_losses(trained, evaluation)}
+    return {each.name: str(each.loss) for each in group_losses(trained, trained.test)}
 
 
 def _occurrence_row(trained: TrainedLanguageModel) -> dict[str, str]:

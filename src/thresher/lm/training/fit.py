@@ -91,7 +91,7 @@ def fit_language_model(
     work_dir: an existing folder for token ids, a checkpoint at every evaluation, and the log
     resume: continue from the checkpoint in `work_dir`, which gives the same model as one run
     tensorboard: a folder for the same log in TensorBoard's format
-    processes: those that train together (`started_processes`); only the main one writes files
+    processes: those that train together (`join_processes`); only the main one writes files
     progress: receives the progress of tokenizing and testing   on_progress: of training
     """
     settings = settings or LanguageModelSettings()

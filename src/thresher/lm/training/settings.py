@@ -66,8 +66,8 @@ class LanguageModelSettings:
     def __post_init__(self) -> None:
         counts = ("steps", "batch", "accumulate", "evaluate_every", "validation_tokens")
         require_fields(self, counts, at_least=1)
-        require_fields(self, ("warm_up", "weight_decay", "cosine", "seed"), at_least=0)
-        require_fields(self, ("rare_token_budget",), at_least=0)
+        amounts = ("warm_up", "weight_decay", "cosine", "seed", "rare_token_budget")
+        require_fields(self, amounts, at_least=0)
         require_fields(self, ("learning_rate", "clip"), above=0)
         require_number("final_share", self.final_share, at_least=0, at_most=1)
         require_number("label_smoothing", self.label_smoothing, at_least=0, below=1)

@@ -22,7 +22,8 @@ from thresher.text.extraction.pdf import extract_pdf
 MAX_BYTES = 1 << 28
 MAX_MEMORY = 1 << 31
 SECONDS = 60.0  # and one for each MiB
-_PACKAGES = {TextFormat.PDF: "pypdf", TextFormat.DOCX: "docx"}
+# The module that reads a format, and the package that it comes from.
+_LIBRARIES = {TextFormat.PDF: ("pypdf", "pypdf"), TextFormat.DOCX: ("docx", "python-docx")}
 _EXTRACTORS: dict[str, Callable[..., ExtractedText]] = {
     TextFormat.PDF: extract_pdf,
     TextFormat.DOCX: extract_docx,
@@ -31,10 +32,9 @@ _EXTRACTORS: dict[str, Callable[..., ExtractedText]] = {
 
 def extract_in_child(stream: IO[bytes], text_format: TextFormat, *, name: str) -> ExtractedText:
     """Return the text of a PDF or DOCX file; InputError if it needs too much time or memory."""
-    package = _PACKAGES[text_format]
-    needed = {"docx": "python-docx"}.get(package, package)
-    with requires_extra(text_format, f"{text_format.upper()} files need {needed}"):
-        import_module(package)
+    module, package = _LIBRARIES[text_format]
+    with requires_extra(text_format, f"{text_format.upper()} files need {package}"):
+        import_module(module)
     data = stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError(f"{name} is larger than {MAX_BYTES >> 20} MiB; split it")

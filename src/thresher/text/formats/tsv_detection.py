@@ -8,8 +8,6 @@ from thresher.errors import InputError
 from thresher.text.choices import TextFormat
 from thresher.text.formats.conll_layout import DOCUMENT, detect_layout
 
-SAMPLE_BYTES = 1 << 17
-
 
 def detect_tsv_format(sample: bytes, *, field: str, name: str) -> TextFormat:
     """Return `TSV` or `CONLL` for the first bytes of a file; raise InputError if it is unclear.

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from thresher.lm.losses.argument_checks import LinearInputs
 from thresher.lm.losses.kernels.plan import Plan
-from thresher.lm.losses.kernels.products import wide_products
 from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.survivors import below_threshold
 
@@ -35,7 +34,7 @@ def fastest(inputs: LinearInputs, options: MarginLossOptions, *, summed: bool) -
 
 def suits_triton(weight: Tensor, input_dtype: torch.dtype | None = None) -> bool:
     """Whether the Triton kernels can be used: on a CUDA device, in at most 32 bits."""
-    if not (weight.is_cuda and find_spec("triton") and wide_products()):
+    if not (weight.is_cuda and find_spec("triton")):
         return False
     dtype = torch.promote_types(weight.dtype, input_dtype or weight.dtype)
     return dtype in (torch.float16, torch.bfloat16, torch.float32)

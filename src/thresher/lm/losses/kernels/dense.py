@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.nn import functional
 
 from thresher.lm.losses.argument_checks import LinearInputs
 from thresher.lm.losses.kernels.plan import slices
@@ -31,8 +32,8 @@ _ROW_MULTIPLE = 128  # matrix products are slower with other numbers of rows
 def loss_sum(inputs: LinearInputs, options: MarginLossOptions) -> tuple[Tensor, Tensor]:
     """Return the sum of all rows' losses, and the losses themselves, which have no gradient.
 
-    On a GPU the products are in the dtype of `factors`, and sums in float32; elsewhere both are in
-    float32, or in float64 if an input is.
+    On a GPU the products are in the wider dtype of both factors, or in that of autocast, and
+    sums in float32; elsewhere both are in float32, or in float64 if an input is.
 
     returns: () and (positions,), float32 or float64
     """
@@ -126,20 +127,13 @@ def _losses_and_gradients(
         label_smoothing=label_smoothing,
         z_loss=z_loss,
     )
-    sum_dtype = torch.promote_types(dtype, torch.float32)
-    losses = input.new_zeros(len(input), dtype=sum_dtype)
-    grad_input = torch.empty_like(input if needs[0] else losses[:0], dtype=dtype)
-    at_once = _rows_at_once(input, weight, needs_weight=needs[1])
-    weight_dtype = _weight_gradient_dtype(input, at_once, weight.dtype, dtype)
-    grad_weight = torch.zeros_like(weight if needs[1] else losses[:0], dtype=weight_dtype)
-    grad_bias = losses.new_zeros(len(weight) if needs[2] else 0)
+    results = losses, grad_input, grad_weight, grad_bias = _allocate(input, weight, dtype, needs)
+    rows = slices(len(input), _rows_at_once(input, weight, needs_weight=needs[1]))
     with torch.autocast(input.device.type, enabled=False):
-        factors = input.to(dtype), weight.to(dtype)
-        for some in slices(len(input), at_once):
-            vectors = factors[0][some]
-            logits = torch.nn.functional.linear(
-                vectors, factors[1], None if bias is None else bias.to(dtype)
-            )
+        input, weight = input.to(dtype), weight.to(dtype)
+        bias = None if bias is None else bias.to(dtype)
+        for some in rows:
+            logits = functional.linear(input[some], weight, bias)
             _replace_by_gradients(
                 logits,
                 target[some],
@@ -149,25 +143,30 @@ def _losses_and_gradients(
                 gradient=any(needs),
             )
             if needs[0]:
-                torch.mm(logits, factors[1], out=grad_input[some])
+                torch.mm(logits, weight, out=grad_input[some])
             if needs[1]:
-                add_product(grad_weight, logits.T, vectors)
+                add_product(grad_weight, logits.T, input[some])
             if needs[2]:
-                grad_bias += logits.sum(0, dtype=sum_dtype)
-    return [losses, grad_input, grad_weight, grad_bias]
+                grad_bias += logits.sum(0, dtype=losses.dtype)
+    return results
 
 
 @_losses_and_gradients.register_fake
 def _(*arguments: Any) -> list[Tensor]:
     input, weight, dtype, needs = *arguments[:2], *arguments[-2:]
-    losses = input.new_empty(len(input), dtype=torch.promote_types(dtype, torch.float32))
+    return _allocate(input, weight, dtype, needs)
+
+
+def _allocate(input: Tensor, weight: Tensor, dtype: torch.dtype, needs: list[bool]) -> list[Tensor]:
+    """Return tensors for the losses and the gradients; a gradient that is not needed is empty."""
+    losses = input.new_zeros(len(input), dtype=torch.promote_types(dtype, torch.float32))
     at_once = _rows_at_once(input, weight, needs_weight=needs[1])
     sums = _weight_gradient_dtype(input, at_once, weight.dtype, dtype)
     return [
         losses,
         torch.empty_like(input if needs[0] else losses[:0], dtype=dtype),
-        torch.empty_like(weight if needs[1] else losses[:0], dtype=sums),
-        losses.new_empty(len(weight) if needs[2] else 0),
+        torch.zeros_like(weight if needs[1] else losses[:0], dtype=sums),
+        losses.new_zeros(len(weight) if needs[2] else 0),
     ]
 
 

@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor
-from torch.torch_version import TorchVersion
 
 
 def product(left: Tensor, right: Tensor, *, out: Tensor) -> Tensor:
@@ -22,12 +21,7 @@ def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
     """Compute sums += left @ right in the dtype of the sums, for operands of any precision."""
     if left.dtype == sums.dtype:
         sums.addmm_(left, right)
-    elif left.is_cuda and TorchVersion(torch.__version__) >= "2.11":
+    elif left.is_cuda:
         torch.ops.aten.addmm.dtype_out(sums, left, right, torch.float32, out=sums)
-    else:  # earlier versions need the sums in half precision too
+    else:
         sums += product(left, right, out=torch.empty_like(sums))
-
-
-def wide_products() -> bool:
-    """Whether this version of torch can keep float32 sums of half-precision products on a GPU."""
-    return hasattr(torch.ops.aten.mm, "dtype_out")

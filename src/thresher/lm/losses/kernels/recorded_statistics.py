@@ -39,8 +39,8 @@ def recorded_statistics(
 ) -> RecordedStatistics:
     """Compute the statistics of `linear_selfish_cross_entropy`, in the time of its forward pass.
 
-    Together with the gradient of the weight, the loss is also all that
-    `reports.gradient_roles.gradients_by_role` needs to split each token's gradient by role.
+    Together with the gradient of the weight, the loss is also all that `reports.gradient_roles`
+    needs to split each token's gradient by role.
 
     input: (positions, width)   weight: (vocabulary, width)   bias: (vocabulary,)
     target: (positions,)   margin: a number or (positions,)

@@ -1,4 +1,4 @@
-"""Load texts, devices and models for the commands of `thresher lm`."""
+"""Join the documents of a corpus to the one text that a language model reads."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 from thresher.atomic_files import write_file
 from thresher.cli.errors import Problems
 from thresher.cli.options import TextOptions
-from thresher.cli.progress import progress_bars
-from thresher.errors import InputError
+from thresher.cli.progress import ProgressBars
 from thresher.text.sources import STANDARD_INPUT, find_sources
 from thresher.work_folder import SOURCES, TEXT
 
 if TYPE_CHECKING:
-    import torch
-
     from thresher.lm.tokens.text_file import TextFile
-    from thresher.lm.trained_model import TrainedLanguageModel
     from thresher.text.document import Document
 
 
@@ -40,7 +36,12 @@ def document_parts(documents: Iterable["Document"]) -> Iterator[str]:
 
 
 def text_in_file(
-    texts: TextOptions, problems: Problems, work_dir: Path, *, resume: bool, quiet: bool
+    texts: TextOptions,
+    problems: Problems,
+    work_dir: Path,
+    *,
+    resume: bool,
+    progress: ProgressBars,
 ) -> "TextFile":
     """Write the text of all sources to a file of the work folder, and return it.
 
@@ -53,8 +54,7 @@ def text_in_file(
     unchanged = record.exists() and record.read_bytes() == state
     if resume and path.exists() and unchanged and STANDARD_INPUT not in texts.sources:
         return TextFile(path)
-    with progress_bars(quiet=quiet) as progress:
-        written = TextFile.write(path, document_parts(progress.track(texts.read(problems), "text")))
+    written = TextFile.write(path, document_parts(progress.track(texts.read(problems), "text")))
     write_file(record, state)
     for name in work_dir.glob("*.ids.state"):
         name.unlink()  # the tokens of another text
@@ -67,23 +67,3 @@ def _source_state(texts: TextOptions) -> list[object]:
     files = [Path(name) for name in find_sources(texts.sources) if name != STANDARD_INPUT]
     stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return [texts.sources, texts.format_, texts.field, texts.encoding, stats]
-
-
-def chosen_device(name: str | None) -> "torch.device":
-    """Return the device with this name; by default a GPU if there is one, else the CPU."""
-    import torch  # noqa: PLC0415 (slow to import)
-
-    try:
-        device = torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # torch raises these for an unknown device
-        reason = str(error).splitlines()[0]
-        raise InputError(f"cannot use the device {name!r}: {reason}") from error
-    return device
-
-
-def load_language_model(folder: Path, *, device: str | None = None) -> "TrainedLanguageModel":
-    """Load the language model of a folder."""
-    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415 (torch)
-
-    return TrainedLanguageModel.read(folder, device=chosen_device(device))
