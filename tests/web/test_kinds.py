@@ -102,6 +102,7 @@ def test_a_download_has_kinds_and_the_same_filter(client):
         ({"kinds": {f"k{i}": ["a"] for i in range(31)}}, "kinds: Dictionary should have at most"),
         ({"kinds": {"person": ["a" * 101]}}, "kinds.person.0: String should have at most 100"),
         ({"kinds": {"person": ["Oslo"], "city": ["Oslo"]}}, "Oslo"),
+        ({"kinds": {"k" * 9999: ["Oslo"]}}, f"kinds.{'k' * 100}.[key]: String should have"),
     ],
 )
 def test_wrong_kinds_are_refused_with_a_reason(client, fields, reason):

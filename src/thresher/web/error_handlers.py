@@ -16,7 +16,7 @@ from thresher.errors import InputError
 from thresher.web.access import NO_SNIFF
 from thresher.web.metrics import CLIENT_CLOSED_REQUEST
 from thresher.web.queue import QueueFullError
-from thresher.web.schema import ErrorResponse
+from thresher.web.schema import MAX_NAME, ErrorResponse
 
 ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorResponse, "description": "The header Host is not allowed"},
@@ -70,7 +70,7 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def _field_name(location: Sequence[int | str]) -> str:
     """Return the field of the body, without the parts that FastAPI and the discriminator add."""
-    parts = [str(part) for part in location if part not in {"body", "one", "several"}]
+    parts = [str(part)[:MAX_NAME] for part in location if part not in {"body", "one", "several"}]
     return ".".join(parts) or "the body"
 
 

@@ -90,4 +90,5 @@ def test_kinds_have_colours_names_and_a_legend():
     assert "data-kind" not in second
     assert first["style"].removeprefix("--kind:") in written.partition("<footer")[2]
     assert "per&quot;son 2</span>" in written
+    assert "other 2</span></footer>" in written
     assert "<footer" not in "".join(to_html([(TEXT, SPANS)]))

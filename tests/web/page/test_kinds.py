@@ -69,9 +69,15 @@ def test_a_line_that_is_no_kind_is_explained_and_the_others_are_used(visit):
 
 REFUSED = {
     "a: b\na: c": "The kind “a” is on two lines.",
+    "a: Bob\nb: Eve,  bob": "“bob” is listed under two kinds, a and b.",
+    "ice cream: b": "The kind “ice cream” must be one word, such as ice-cream.",
+    "a,b: c": "The kind “a,b” must have no comma.",
+    "None: b": "A kind cannot have the name None.",
+    "ENT: b": "A kind cannot have the name ENT.",
+    "a: ?!": "Line 1 is not of the form “person: Marie Curie, Obama”.",
     f"a: {'x' * 101}": "Line 1 has a name of more than 100 characters.",
     "a: " + ", ".join(f"n{i}" for i in range(101)): "Line 1 has more than 100 names.",
-    "\n".join(f"k{i}: x" for i in range(31)): "At most 30 kinds are possible.",
+    "\n".join(f"k{i}: x{i}" for i in range(31)): "At most 30 kinds are possible.",
     "__proto__: x": "",
 }
 

@@ -1,8 +1,9 @@
 """Give candidates their kinds; mentions of the same entity in a text share their evidence."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, islice
 
 import numpy as np
@@ -19,6 +20,7 @@ from thresher.entities.priors.word_lists import ARTICLES
 _MIN_GATE = 1e-3  # a closed gate is not certain
 _GATE_SHARE = 0.2  # the weight of the evidence of kind gates; the rest is that of the classifier
 _LISTED_LOG_ODDS = 4.0  # added for a name that is listed as an example of a kind
+_NEEDS_ARTICLE = -2  # instead of the number of a kind
 # A span gets a kind if it is an entity of this kind with at least this probability: about half of a
 # usual typed F1, which is the threshold of the largest expected F1; see `best_threshold`.
 _MIN_JOINT_SCORE = 0.22
@@ -104,7 +106,7 @@ class KindAssigner:
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
             log_probabilities = (1 - _GATE_SHARE) * log_probabilities + _GATE_SHARE * of_gates
-        listed = self._listed_kinds(names, _articles_before(texts, candidates))
+        listed = self._listed_kinds(texts, candidates, names)
         log_probabilities = _with_listed_kinds(log_probabilities, listed)
         shared = np.exp(Mentions.in_texts(names).share(log_probabilities))
         scores = shared.max(axis=1)
@@ -114,18 +116,32 @@ class KindAssigner:
                 scores[of_dates] = 0.0
         return self._with_kinds(candidates, shared.argmax(axis=1), scores)
 
+    @cached_property
+    def _kinds_of_names(self) -> Mapping[Name, int]:
+        """`listed`, and `_NEEDS_ARTICLE` for listed names without their article."""
+        after_articles = (name[1:] for name in self.listed if name[0] in ARTICLES and name[1:])
+        return {**dict.fromkeys(after_articles, _NEEDS_ARTICLE), **self.listed}
+
     def _listed_kinds(
-        self, names: Sequence[Sequence[Name]], articles: Iterable[str | None]
+        self,
+        texts: Sequence[Sentences],
+        candidates: Sequence[Sequence[Candidate]],
+        names: Sequence[Sequence[Name]],
     ) -> NDArray[np.int64]:
         """Return for each span the number of the kind of which it is an example, or −1.
 
-        names: of the spans of each text   articles: the article before each span, if there is one
+        Finding often leaves out articles, so the one before a span is taken into account.
+
+        names: of the spans of each text
         """
-        kinds = [
-            self.listed.get(name, self.listed.get((article, *name), -1) if article else -1)
-            for name, article in zip(chain.from_iterable(names), articles, strict=True)
-        ]
-        return np.array(kinds, dtype=np.int64)
+        kind_of = self._kinds_of_names.get
+        kinds = np.array([kind_of(each, -1) for each in chain.from_iterable(names)], np.int64)
+        undecided = np.flatnonzero(kinds == _NEEDS_ARTICLE).tolist()
+        if undecided:
+            flat, words_before = list(chain.from_iterable(names)), _words_before(texts, candidates)
+            for span in undecided:
+                kinds[span] = self.listed.get((words_before[span], *flat[span]), -1)
+        return kinds
 
     def _has_kind_of_dates(self, dates: Set[str]) -> bool:
         """Return True if most example names of a kind are dates; some songs have such names, too.
@@ -208,12 +224,13 @@ def _folded_names(
     ]
 
 
-def _articles_before(
+def _words_before(
     texts: Sequence[Sentences], candidates: Sequence[Sequence[Candidate]]
-) -> Iterator[str | None]:
-    """Yield the article before each candidate, case-folded; None if there is none."""
+) -> list[str]:
+    """Return the word before each candidate, case-folded; "" at the start of a sentence."""
     sentences = chain.from_iterable(texts)
-    for words, found in zip(sentences, candidates, strict=True):
-        for each in found:
-            before = words[each.start - 1].casefold() if each.start else ""
-            yield before if before in ARTICLES else None
+    return [
+        words[each.start - 1].casefold() if each.start else ""
+        for words, found in zip(sentences, candidates, strict=True)
+        for each in found
+    ]

@@ -3,7 +3,7 @@
 An entity of none of the given kinds must not be forced into one of them. So the classifier also
 learns *background kinds*: those built-in English kinds that differ from all given ones. An entity
 of a background kind has no kind. A background kind has as many names as the given kinds, so that it
-does not win only because its list is longer.
+does not win only because its list is longer; but at least six, since two or three names say little.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from thresher.entities.kinds.span_vectors import Vectors, unit_length
 
 _PENALTY, _STUDENT_PENALTY = 1e-4, 1e-5  # of the squared weights
 _BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have
+_MIN_BACKGROUND = 6  # names of a background kind
 _MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
 
 
@@ -60,7 +61,7 @@ def _background_kinds(
     if not encoder.common_words:
         return []
     given = {folded_name(name) for names in examples.names.values() for name in names}
-    count = round(float(np.median([len(names) for names in own])))
+    count = max(round(float(np.median([len(names) for names in own]))), _MIN_BACKGROUND)
     centres = unit_length(np.stack([each.mean(axis=0) - mean for each in own]))
     background = []
     for names in KindExamples.english().names.values():

@@ -67,14 +67,14 @@ def to_html(documents: Iterable[Sequence[Any]], *, title: str = "Entities") -> I
     """
     yield _HEAD.format(title=_escape(title))
     colours = KindColours()
-    counts: Counter[str] = Counter()
+    counts: Counter[str | None] = Counter()
     for each in documents:
         text, spans, heading, fields = HtmlDocument(*each)
-        counts.update(span.kind for span in spans if span.kind is not None)
+        counts.update(span.kind for span in spans)
         above = "" if heading is None else f"<h2>{_escape(heading)}</h2>\n"
         above += _definitions(fields)
         yield f'{above}<p dir="auto">{"".join(_highlight(text, spans, colours))}</p>\n'
-    if counts:
+    if set(counts) - {None}:
         yield _legend(counts, colours)
     yield _FOOT
 
@@ -103,10 +103,12 @@ def _definitions(fields: JsonObject) -> str:
     return f"<dl>{rows}</dl>\n" if rows else ""
 
 
-def _legend(counts: Counter[str], colours: KindColours) -> str:
+def _legend(counts: Counter[str | None], colours: KindColours) -> str:
+    """Return the kinds with their numbers, frequent ones first, and "other" for no kind."""
     kinds = (
-        f'<span style="--kind:{colours.colour(kind)}">{_escape(kind)} {count:,}</span>'
-        for kind, count in counts.most_common()
+        f'<span style="--kind:{colours.colour(kind)}">'
+        f"{'other' if kind is None else _escape(kind)} {count:,}</span>"
+        for kind, count in sorted(counts.items(), key=lambda item: (item[0] is None, -item[1]))
     )
     return f'<footer class="kinds">{" ".join(kinds)}</footer>\n'
 

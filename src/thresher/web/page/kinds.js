@@ -11,6 +11,8 @@ const COMMON_KINDS = ["person", "place", "organisation", "group", "product", "wo
 const MAX_KINDS = 30;
 const MAX_NAME = 100; // characters
 const MAX_EXAMPLES = 100; // names of a kind
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+const RESERVED = /^(?:[nN][oO][nN][eE]|ENT)$/; // which mean without a kind
 
 /** Return the colour of each kind; common kinds always have the same one. */
 export function coloursOf(kinds) {
@@ -51,23 +53,40 @@ export function parseKinds(lines) {
   lines.split("\n").forEach((line, number) => {
     if (!line.trim()) return;
     const [kind, names] = splitLine(line);
-    if (!kind || !names.length) {
-      problem ||= `Line ${number + 1} is not of the form “person: Marie Curie, Obama”.`;
-    } else if (kinds.has(kind)) {
-      problem ||= `The kind “${kind}” is on two lines.`;
-    } else if ([kind, ...names].some((name) => name.length > MAX_NAME)) {
-      problem ||= `Line ${number + 1} has a name of more than ${MAX_NAME} characters.`;
-    } else if (names.length > MAX_EXAMPLES) {
-      problem ||= `Line ${number + 1} has more than ${MAX_EXAMPLES} names.`;
-    } else {
-      kinds.set(kind, names);
-    }
+    const wrong = problemOfLine(kind, names, kinds, number + 1);
+    problem ||= wrong;
+    if (!wrong) kinds.set(kind, names);
   });
   if (kinds.size > MAX_KINDS) {
     return { kinds: null, problem: `At most ${MAX_KINDS} kinds are possible.` };
   }
   return { kinds: kinds.size ? Object.fromEntries(kinds) : null, problem };
 }
+
+/** Return what is wrong with a line, or "": what the server would refuse. */
+function problemOfLine(kind, names, kinds, number) {
+  if (!kind || !names.length || names.some((name) => !LETTER_OR_DIGIT.test(name))) {
+    return `Line ${number} is not of the form “person: Marie Curie, Obama”.`;
+  }
+  if (/\s/.test(kind)) {
+    return `The kind “${kind}” must be one word, such as ${kind.replace(/\s+/g, "-")}.`;
+  }
+  if (kind.includes(",")) return `The kind “${kind}” must have no comma.`;
+  if (RESERVED.test(kind)) return `A kind cannot have the name ${kind}.`;
+  if (kinds.has(kind)) return `The kind “${kind}” is on two lines.`;
+  if ([kind, ...names].some((name) => name.length > MAX_NAME)) {
+    return `Line ${number} has a name of more than ${MAX_NAME} characters.`;
+  }
+  if (names.length > MAX_EXAMPLES) return `Line ${number} has more than ${MAX_EXAMPLES} names.`;
+  for (const [other, taken] of kinds) {
+    const folded = new Set(taken.map(fold));
+    const twice = names.find((name) => folded.has(fold(name)));
+    if (twice) return `“${twice}” is listed under two kinds, ${other} and ${kind}.`;
+  }
+  return "";
+}
+
+const fold = (name) => name.toLowerCase().replace(/\s+/g, " ");
 
 function splitLine(line) {
   const colon = line.indexOf(":");
