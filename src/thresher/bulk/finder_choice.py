@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import thresher
-from thresher.entities.built_in import AUTO, ENGLISH, find_model_folder
+from thresher.entities.built_in import (
+    AUTO,
+    ENGLISH,
+    MEAN_OF,
+    find_model_folder,
+    names_of_models,
+)
 from thresher.entities.choices import ONNX_SUFFIX, KindsWord
 from thresher.entities.readable_scripts import readable_scripts
 from thresher.errors import InputError
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 class FinderChoice:
     """A model and how to use it.
 
-    folder: None for the built-in English model
+    folder: None for the built-in English model; several names joined by "+" for their mean
     device: None for a GPU if there is one
     selector: the number of a selector, from 1; None for the one that finds entities
     exact: compute in float32 on a CPU that could use int8
@@ -46,6 +52,9 @@ class FinderChoice:
 
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
+        if len(self.parts) > 1:
+            absolute = (each.with_absolute_folder().name for each in self.parts)
+            return self.with_model(MEAN_OF.join(absolute))
         if self.folder is None or not self.folder.exists():
             return self
         folder = self.folder.resolve()
@@ -56,6 +65,12 @@ class FinderChoice:
     def is_auto(self) -> bool:
         """True if a model is chosen for each text."""
         return self.folder is not None and str(self.folder) == AUTO and not self.folder.exists()
+
+    @property
+    def parts(self) -> "list[FinderChoice]":
+        """The choice of each model whose gates are averaged; this choice if it has one model."""
+        names = names_of_models(self.name)
+        return [self.with_model(name) for name in names] if len(names) > 1 else [self]
 
     @property
     def is_onnx(self) -> bool:
@@ -69,7 +84,7 @@ class FinderChoice:
 
     def adapts_by_default(self) -> bool:
         """Return True if the model is adapted to the texts unless the user says otherwise."""
-        return self._config().get("adapt") is True
+        return len(self.parts) == 1 and self._config().get("adapt") is True
 
     def readable_scripts(self) -> frozenset[str] | None:
         """Return the scripts that the model can read, from its config; None if not known."""
@@ -80,9 +95,9 @@ class FinderChoice:
             return None
 
     def _config(self) -> dict[str, Any]:
-        """Return the config of the model; empty for `auto`, and if it cannot be read."""
+        """Return the config of the first model; empty for `auto`, and if it cannot be read."""
         try:
-            config = read_json(find_model_folder(self.folder or ENGLISH) / CONFIG)
+            config = read_json(find_model_folder(self.parts[0].name) / CONFIG)
         except InputError:
             return {}
         return config if isinstance(config, dict) else {}
@@ -93,6 +108,8 @@ class FinderChoice:
             finder: TextFinder = self._load_onnx()
         elif self.is_auto:
             finder = self._load_auto()
+        elif len(self.parts) > 1:
+            finder = self._load_mean()
         else:
             finder = self._load_static() or self.load_entity_finder()
         if self.rules is not None:
@@ -106,6 +123,15 @@ class FinderChoice:
             raise InputError(f"`selector` needs one model; `model` {AUTO} uses several")
         single = replace(self, rules=None)  # the AutoFinder applies them
         return AutoFinder(lambda name: single.with_model(name).load_entity_finder())
+
+    def _load_mean(self) -> "TextFinder":
+        from thresher.entities.mean_finder import MeanFinder  # noqa: PLC0415 (torch)
+
+        if self.selector is not None:
+            raise InputError(f"`selector` needs one model; {self.name} is a mean of models")
+        first, *others = (replace(each, rules=None) for each in self.parts)
+        others = [replace(each, kinds=KindsWord.NONE) for each in others]  # the first one assigns
+        return MeanFinder([each.load_entity_finder() for each in (first, *others)])
 
     def _load_static(self) -> "TextFinder | None":
         """Load a model without a transformer, without torch; None if torch is needed."""
@@ -143,6 +169,8 @@ class FinderChoice:
         """Load the `EntityFinder` of one model; InputError for `auto` and for an ONNX file."""
         if self.is_auto:
             raise InputError(f"`model` {AUTO} uses several models; name one of them")
+        if len(self.parts) > 1:
+            raise InputError(f"`model` {self.name} is a mean of models; this needs one of them")
         if self.is_onnx:
             raise InputError(
                 f"{self.folder} is an ONNX file, but this needs the model that was exported"

@@ -35,6 +35,8 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
     if choice.adaptations:
         values = [_sorted(each) for _, each in sorted(choice.adaptations.items())]
         use["adaptation"] = hashlib.sha256(repr(values).encode()).hexdigest()
+    if len(choice.parts) > 1:
+        return {"models": [model_identity(each) for each in choice.parts]}
     if choice.folder is None or choice.is_auto:
         return {"model": f"{choice.folder or 'built-in'}, {thresher.__version__}"} | use
     if choice.is_onnx:

@@ -10,6 +10,7 @@ FAST_ENGLISH = "fast-english"  # distilled from it; has no transformer
 MULTILINGUAL = "multilingual"  # about a hundred languages
 NAMES = (ENGLISH, SMALL_ENGLISH, FAST_ENGLISH, MULTILINGUAL)
 AUTO = "auto"  # english or multilingual, by the language of each text
+MEAN_OF = "+"  # between the names of models whose gates are averaged: "english+multilingual"
 
 
 def find_model_folder(model: str | Path) -> Path:
@@ -26,3 +27,9 @@ def find_model_folder(model: str | Path) -> Path:
     if hint := did_you_mean(str(model), NAMES):
         raise InputError(f"there is no model folder {model}{hint}")
     return Path(model)
+
+
+def names_of_models(model: str | Path) -> list[str]:
+    """Return the names of the models whose gates are averaged: one, or several joined by "+"."""
+    names = str(model).split(MEAN_OF)
+    return [str(model)] if Path(model).exists() or not all(names) else names

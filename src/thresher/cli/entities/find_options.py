@@ -38,7 +38,8 @@ Model = Annotated[
     option(
         "A model trained by fit or distill, or a built-in one: english (the default), "
         "small-english (two layers), fast-english (no transformer), multilingual (a hundred "
-        "languages), auto (english or multilingual, chosen for each text).",
+        "languages), auto (english or multilingual, chosen for each text). Models joined by + are "
+        "averaged, which is better and slower: english+multilingual.",
         metavar="FOLDER",
     ),
 ]
