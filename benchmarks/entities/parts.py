@@ -48,7 +48,7 @@ def _without(*names: str) -> Iterator[None]:
         yield
 
 
-def _same_candidates(_: object, candidates: object, __: object) -> object:
+def _same_candidates(_: object, candidates: object, *__: object) -> object:
     return candidates
 
 
@@ -81,6 +81,10 @@ def main() -> None:
     rows["without the rate of entities"] = f1s(finder, sets, rate=False)
     with patch.object(sentence_scorer, "with_repeated_mentions", _same_candidates):
         rows["without repeated mentions"] = f1s(finder, sets)
+    with patch.object(sentence_scorer, "with_long_forms", _same_candidates):
+        rows["without the long forms of abbreviations"] = f1s(finder, sets)
+    with patch.object(sentence_scorer, "with_listed_names", _same_candidates):
+        rows["without names in lists"] = f1s(finder, sets)
     for label, names in {
         'without "for", "on" and "in"': ["prepositions_in_names"],
         'without "&", and months as surnames': ["ampersands_in_names", "months_in_names"],

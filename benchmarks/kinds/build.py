@@ -2,8 +2,8 @@
 
     python -m benchmarks.kinds.build [--keep-sample] [--only english small-english …]
 
-The teacher of the English models finds entities in a part of the raw text that it was trained on,
-keeps a sample of them with their contexts, and learns the kinds of
+The built-in English model finds entities in a part of the raw text. The teacher of the English
+models keeps a sample of them, with its own vectors of their contexts, and learns the kinds of
 src/thresher/entities/kinds/english.toml from it. The built-in models learn to predict its kinds.
 `--keep-sample` learns from the sample that the teacher has, which is enough if only the example
 names have changed. `--only multilingual` builds only the models of these names.
@@ -14,10 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.data import TEACHER, raw_english
-from thresher.entities.built_in import MULTILINGUAL, NAMES, find_model_folder
+from thresher.entities.built_in import ENGLISH, MULTILINGUAL, NAMES, find_model_folder
 from thresher.entities.finder import EntityFinder
+from thresher.entities.kinds.entity_sample import EntitySample, collect_sample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.kind_model import KindModel
+from thresher.entities.model_finder import SENTENCES_PER_GROUP
+from thresher.gates.word_vectors import UnitIndex
 from thresher.model_folder import CARD
 from thresher.text.indexed_sentences import IndexedSentences
 
@@ -34,7 +37,7 @@ def main() -> None:
     teacher = EntityFinder.load(TEACHER, device="cpu", exact=True)
     if TEACHER.name in options.only:
         if not options.keep_sample:
-            kinds = KindModel(teacher.entity_sample(sentences))
+            kinds = KindModel(entity_sample(teacher, sentences))
             teacher = EntityFinder(teacher.encoder, replace(teacher.model, kinds=kinds))
         teacher = teacher.with_kinds(KindExamples.english())
         save(teacher, TEACHER)
@@ -43,6 +46,18 @@ def main() -> None:
             # The multilingual gates were trained on vectors in int8, which differ more.
             student = EntityFinder.load(name, device="cpu", exact=name != MULTILINGUAL)
             save(student.with_kinds_of(teacher, sentences), find_model_folder(name))
+
+
+def entity_sample(teacher: EntityFinder, sentences: IndexedSentences) -> EntitySample:
+    """Return the entities that the English model finds, with the teacher's vectors."""
+    finder = EntityFinder.load(ENGLISH, device="cpu", exact=True).with_kinds(None)
+    samples = []
+    for low in range(0, len(sentences), SENTENCES_PER_GROUP):
+        group = sentences[low : low + SENTENCES_PER_GROUP]
+        found = finder.found_in(group, finder.encode(group))
+        vectors = teacher.word_scorer.encode(group).vectors
+        samples.append(collect_sample(group, found, vectors, UnitIndex.of_words(group)))
+    return EntitySample.merged(samples)
 
 
 def save(finder: EntityFinder, folder: Path) -> None:

@@ -42,18 +42,17 @@ def kinds_from_examples(
 def kinds_of_teacher(student: ModelFinder, teacher: ModelFinder, sentences: SplitText) -> KindModel:
     """Train a student on raw sentences to predict the kinds of its teacher.
 
-    The entities that the teacher finds in the sentences are the student's sample of entities.
+    The entities that the student finds in the sentences are its sample of entities.
     """
     some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
-    encoded = teacher.word_scorer.encode(some)
-    found = teacher.found_in(some, encoded)
-    vectors = student.word_scorer.encode(some).vectors
+    encoded = student.word_scorer.encode(some)
+    found, vectors = student.found_in(some, encoded), encoded.vectors
     sample = collect_sample(some, found, vectors, UnitIndex.of_words(some))
     classifier = teacher.model.kinds.classifier if teacher.model.kinds else None
     if classifier is None or not len(sample):
         return KindModel(sample)
     bounds = span_bounds(some, found)
-    teacher_vectors = span_vectors(encoded.vectors, *bounds)
+    teacher_vectors = span_vectors(teacher.word_scorer.encode(some).vectors, *bounds)
     student_vectors = span_vectors(vectors, *bounds)
     return KindModel(
         sample,
