@@ -38,7 +38,7 @@ from benchmarks.entities.peers import (
 from benchmarks.entities.train import TEACHER as TEACHER_ROW
 from benchmarks.entities.train import folder_name
 from thresher.encoders import Encoder, load_encoder
-from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, SMALL_ENGLISH
+from thresher.entities.built_in import ENGLISH, FAST_ENGLISH, MULTILINGUAL, SMALL_ENGLISH
 from thresher.entities.evaluation import (
     calibration,
     span_counts,
@@ -49,6 +49,7 @@ from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.mean_finder import MeanFinder
 from thresher.entities.model import FinderModel
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.entities.training.boundaries import links_of
@@ -60,6 +61,7 @@ from thresher.gates.word_vectors import encode_words
 Figures = dict[str, Any]
 Cases = dict[str, Figures]
 
+MEAN_ROW = f"{ENGLISH}+{MULTILINGUAL}"
 # A row like the second interpretation of spaCy's entities: without the kinds that the guideline of
 # a set does not annotate. Entities without a kind are kept. CrossNER annotates all kinds.
 GUIDELINE_ROW = "built-in model, only kinds of the guideline"
@@ -132,6 +134,18 @@ def student_cases(name: str, data: Gold) -> Cases:
     gates, links = WordScorer(finder.encoder, finder.model).gates_and_links(data.sentences)
     return {
         case: finder_figures(finder.model, gates, links, each)
+        for case, each in data.cases().items()
+    }
+
+
+def mean_cases(data: Gold) -> Cases:
+    """Return the figures of the mean of the built-in English and multilingual models."""
+    english = EntityFinder.load(ENGLISH, device="cpu", exact=True)
+    encoded = MeanFinder([english, EntityFinder.load(MULTILINGUAL, device="cpu")]).encode(
+        data.sentences
+    )
+    return {
+        case: finder_figures(english.model, encoded.gate_scores, encoded.links, each)
         for case, each in data.cases().items()
     }
 
@@ -265,6 +279,7 @@ def main() -> None:
             )
         for name in options.students:
             results["finders"].setdefault(name, {})[data.name] = student_cases(name, data)
+        results["finders"].setdefault(MEAN_ROW, {})[data.name] = mean_cases(data)
         if data.name in NOT_ANNOTATED:
             row = results["finders"].setdefault(GUIDELINE_ROW, {})
             row[data.name] = guideline_cases(data)
