@@ -1,6 +1,6 @@
 """What the gates of the English students learn on raw text.
 
-    P(open) = the larger of the mean of two finders, and the mean of their gates for terms
+    log-odds of P(open) = the larger of the mean of two finders and the mean of their gates for terms
 
 Mean of two finders: the teacher and the multilingual model were both trained without labels. Their
 encoders know different words, so a weighted mean of their log-odds is better than either. The
@@ -8,7 +8,8 @@ multilingual encoder is too slow for the English models, but its gates can be le
 
 Gates for terms: names of chemicals and diseases have no capitals, so the gates of both finders are
 often closed. The example names of these two built-in kinds give a gate for each of them, which is
-trained as the kind gates of `fit --kinds` are, on the word vectors of either encoder.
+trained as the kind gates of `fit --kinds` are, on the word vectors of either encoder. Finding takes
+lower case as evidence against an entity, so something is added to the log-odds of terms.
 """
 
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from thresher.entities.kinds.gates import kind_scores, train_kind_gates
 
 MULTILINGUAL_WEIGHT = 0.2
 TERM_KINDS = ("chemical", "disease")
+TERM_LOG_ODDS = 0.4  # added to those of the gates for terms
 OTHERS_PER_EXAMPLE = 2  # words of the same kinds that self-training adds, for each example word
 _FILE = MODELS / "gate_targets.npz"
 _SENTENCES_PER_GROUP = 2048
@@ -67,7 +69,7 @@ class GateTargets:
         with np.load(_FILE) as saved:
             gates, links, terms = (saved[name] for name in _Encoded._fields)  # (2, words) each
         weights = np.array([1 - MULTILINGUAL_WEIGHT, MULTILINGUAL_WEIGHT], dtype=np.float32)
-        log_odds = np.maximum(weights @ gates, terms.mean(axis=0))
+        log_odds = np.maximum(weights @ gates, terms.mean(axis=0) + TERM_LOG_ODDS)
         return cls(1 / (1 + np.exp(-log_odds)), weights @ links)
 
 
