@@ -1,6 +1,6 @@
 """What the gates of the English students learn on raw text.
 
-    log-odds of P(open) = the larger of the mean of two finders and the mean of their gates for terms
+    log-odds of P(open) = max(mean of two finders, mean of their gates for terms + TERM_LOG_ODDS)
 
 Mean of two finders: the teacher and the multilingual model were both trained without labels. Their
 encoders know different words, so a weighted mean of their log-odds is better than either. The
