@@ -12,7 +12,11 @@ that is being processed, where gates near 0 and 1 serve as pseudo-labels (`Signa
   three times as large. The factor of case also grows with the unfamiliarity of the language.
 - The gates of a repeated word are averaged over its occurrences; the less of the language the model
   knows, the more this mean counts (`shared_gates.py`).
-- If dates are entities, words that are often next to a year are words of dates.
+- Names that follow each other are separated by how often names go on after their words
+  (`shared_gates.py`).
+- If dates are entities, words that are often next to a year are words of dates. A model with one
+  selector for names, and one for names and dates, learns whole date expressions from the
+  difference of both (`date_learning.py`).
 - If more than a tenth of the words are repeated and not in the model's list of ordinary words, the
   model does not know the language. The ordinary words of the text are then added to the list.
 """
@@ -22,7 +26,13 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.shared_gates import estimate_shared_gates, unfamiliarity
+from thresher.entities.finding.date_expressions import DateExpressions
+from thresher.entities.finding.date_learning import learn_date_expressions
+from thresher.entities.finding.shared_gates import (
+    estimate_shared_gates,
+    unfamiliarity,
+    with_continuations,
+)
 from thresher.entities.finding.signal_weights import (
     CASE_TRUST_WITH_SPANS,
     MIN_ENTITY_GATE,
@@ -30,7 +40,7 @@ from thresher.entities.finding.signal_weights import (
     Scores,
     SignalWeights,
 )
-from thresher.entities.finding.signals import SharedGates
+from thresher.entities.finding.signals import SharedGates, SignalExtractor, WordSignals
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.priors.dates import date_words
@@ -54,6 +64,7 @@ class Adaptation:
     words: the number of words from which this was estimated
     dates: words that are often next to a year, if dates are entities
     shared_gates: of repeated words
+    date_expressions: the words of dates, for a model with a selector for names and one for both
     """
 
     signal_weights: SignalWeights
@@ -62,6 +73,7 @@ class Adaptation:
     words: int
     dates: frozenset[str] = frozenset()
     shared_gates: Mapping[str, SharedGates] = field(default_factory=dict)
+    date_expressions: DateExpressions | None = None
 
 
 def estimate_adaptation(
@@ -71,25 +83,38 @@ def estimate_adaptation(
     *,
     common_words: Set[str] = frozenset(),
     links: Links | None = None,
+    date_gates: Scores | None = None,
 ) -> Adaptation:
     """Estimate signal weights, the threshold and ordinary words for texts.
 
     gate_scores: (words,), P(open) of the words of all texts
     common_words: words that are common for the encoder
     links: (words,), of the link gate, if there is one
+    date_gates: (words,), of the selector for names and dates, if that of `model` finds names alone
     """
     sentences = list(chain.from_iterable(texts))
+    expressions = None
+    if date_gates is not None:
+        expressions = learn_date_expressions(sentences, gate_scores, date_gates)
     dates = frozenset[str]() if model.dates is None else date_words(sentences)
     known_dates = None if model.dates is None else model.dates | dates
     known, ordinary = model.ordinary or frozenset(), frozenset[str]()
     unfamiliar = unfamiliarity(sentences, known) if known else 0.0
     shared = estimate_shared_gates(sentences, gate_scores, unfamiliar) if unfamiliar else {}
+
+    def extracted(extractor: SignalExtractor) -> WordSignals:
+        signals = extractor.extract_texts(texts)
+        if expressions is None:
+            return signals
+        return signals.with_dates(expressions.words_in_dates(sentences))
+
     extractor = replace(model.signal_extractor, dates=known_dates, shared_gates=shared)
-    signals = extractor.extract_texts(texts)
+    signals = extracted(extractor)
     if signals.repeated is not None and signals.repeated.mean() > _MAX_REPEATED:
         statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
         ordinary = statistics.ordinary_words() - known
-        signals = replace(extractor, ordinary=known | ordinary).extract_texts(texts)
+        extractor = replace(extractor, ordinary=known | ordinary)
+        signals = extracted(extractor)
     averaged = SignalWeights().combine(gate_scores, signals)  # gates alone, over occurrences
     anchors = int((signals.possible & (averaged >= MIN_ENTITY_GATE)).sum())
     with_spans = model.span_model is not None
@@ -99,10 +124,14 @@ def estimate_adaptation(
         part=anchors / (anchors + _PRIOR_ANCHORS),
         unfamiliar=unfamiliar if with_spans else 0.0,
     )
+    if shared and with_spans:
+        scores = weights.combine(gate_scores, signals)
+        shared = with_continuations(shared, sentences, scores, unfamiliar)
+        signals = extracted(replace(extractor, shared_gates=shared))
     decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
     candidates = decoder.candidates(sentences, gate_scores, signals, links)
     threshold = decoder.best_threshold([each.score for found in candidates for each in found])
-    return Adaptation(weights, threshold, ordinary, len(gate_scores), dates, shared)
+    return Adaptation(weights, threshold, ordinary, len(gate_scores), dates, shared, expressions)
 
 
 def shrunk_weights(

@@ -7,6 +7,10 @@ mean over all occurrences of a word says more about it. The log-odds of a gate b
 
 for a word with n occurrences. In text of the model's own languages the unfamiliarity is small, and
 gates stay nearly as they are.
+
+The occurrences of a word also say whether names go on after it: nearly always after a first name,
+rarely after the name of a country. Where such names follow each other, as in "shugaban Amurka
+Donald Trump" (president of America), this shows where the second one begins.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -20,6 +24,8 @@ from thresher.text.indexed_sentences import IndexedSentences
 
 _MAX_UNKNOWN = 0.5  # the fraction of unknown words at which a language is wholly unfamiliar
 _PRIOR_OCCURRENCES = 3.0  # other occurrences that together count as much as the own gate
+_PRIOR_NAMES = 3.0  # names with the rate of all words, which are added to those of each word
+_GOES_ON_WEIGHT = 3.0  # of the log-odds that names go on, in a wholly unfamiliar language
 _DIGITS = 4  # decimals that are kept
 
 
@@ -57,4 +63,34 @@ def estimate_shared_gates(
             words.vocabulary, counts.tolist(), sums.tolist(), strict=True
         )
         if count > 1 and is_word(word)
+    }
+
+
+def with_continuations(
+    shared: Mapping[str, SharedGates],
+    sentences: Sequence[Sequence[str]],
+    scores: Scores,
+    strength: float,
+) -> Mapping[str, SharedGates]:
+    """Return shared gates with the log-odds that names go on after each word.
+
+    The rate of a word is estimated from its expected number of occurrences in names, and of those
+    where the next word is in a name, too.
+
+    scores: (words,), of being part of a name   strength: the `unfamiliarity` of the text
+    """
+    words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
+    sentence, size = words.sentence_of_word(), len(words.vocabulary)
+    with_next = np.zeros(len(scores))
+    with_next[:-1] = scores[:-1] * scores[1:] * (sentence[1:] == sentence[:-1])
+    names = np.bincount(words.word_ids, scores, size)
+    going_on = np.bincount(words.word_ids, with_next, size)
+    rate = going_on.sum() / max(names.sum(), 1e-6)
+    rates = (going_on + _PRIOR_NAMES * rate) / (names + _PRIOR_NAMES)
+    log_odds = gate_log_odds(rates) - gate_log_odds(rate)
+    values = dict(
+        zip(words.vocabulary, (_GOES_ON_WEIGHT * strength * log_odds).tolist(), strict=True)
+    )
+    return {
+        word: each._replace(goes_on=round(values[word], _DIGITS)) for word, each in shared.items()
     }

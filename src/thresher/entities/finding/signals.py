@@ -43,13 +43,19 @@ Sentences = Sequence[Sequence[str]]
 
 
 class SharedGates(NamedTuple):
-    """The mean log-odds of the gates of a word in some texts, and its share beside the own gate."""
+    """What all occurrences of a word in some texts say about it.
+
+    log_odds: the mean of its gates   share: of this mean, beside the gate of an occurrence
+    goes_on: log-odds that a name with this word goes on after it, less those of other words
+    """
 
     share: float
     log_odds: float
+    goes_on: float = 0.0
 
 
 _NOT_SHARED = SharedGates(0.0, 0.0)
+_VALUES = len(_NOT_SHARED)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,8 @@ class WordSignals:
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
     caseless: whether the word is in a script without case; None if this is not a signal
-    shared: (words, 2), the share and the log-odds of `SharedGates`; None if gates are not shared
+    shared: (words, 3), the values of `SharedGates`; None if gates are not shared
+    in_date: whether the word is in a date expression, and so in no name; None if unknown
     """
 
     casing: NDArray[np.int8]
@@ -70,17 +77,25 @@ class WordSignals:
     possible: Flags
     caseless: Flags | None = None
     shared: NDArray[np.float32] | None = None
+    in_date: Flags | None = None
 
     def rows(self, index: NDArray[np.int64]) -> "WordSignals":
         """Return the signals of some words."""
         repeated = None if self.repeated is None else self.repeated[index]
         caseless = None if self.caseless is None else self.caseless[index]
         shared = None if self.shared is None else self.shared[index]
-        return WordSignals(self.casing[index], repeated, self.possible[index], caseless, shared)
+        in_date = None if self.in_date is None else self.in_date[index]
+        return WordSignals(
+            self.casing[index], repeated, self.possible[index], caseless, shared, in_date
+        )
 
     def without_case(self) -> "WordSignals":
         """Return the signals as if the case of every word were uninformative."""
         return replace(self, casing=np.full_like(self.casing, Casing.UNINFORMATIVE))
+
+    def with_dates(self, in_date: Flags) -> "WordSignals":
+        """Return the signals where words of date expressions cannot be in names."""
+        return replace(self, possible=self.possible & ~in_date, in_date=in_date)
 
 
 @dataclass(frozen=True)
@@ -157,7 +172,7 @@ class SignalExtractor:
         if not known:
             return None
         values = [known.get(word.casefold(), _NOT_SHARED) for word in words.vocabulary]
-        return np.array(values, dtype=np.float32).reshape(-1, 2)[words.word_ids]
+        return np.array(values, dtype=np.float32).reshape(-1, _VALUES)[words.word_ids]
 
     def _is_possible(self, word: str) -> bool:
         if self.dates is not None and word[:1].isdecimal():

@@ -68,6 +68,8 @@ def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
         "not_names": sorted(model.not_names),
         "dates": None if model.dates is None else sorted(model.dates),
         "shared_gates": dict(model.shared_gates),
+        "date_expressions": model.date_expressions
+        and model_config.date_expressions_config(model.date_expressions),
         "scripts": None if model.scripts is None else sorted(model.scripts),
         "kinds": None if classifier is None else _classifier_config(classifier),
         "listed": model.kinds.listed_config() if model.kinds else {},
@@ -128,7 +130,13 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     assigner = KindAssigner(classifier, listed) if classifier else None
     return FinderParts(
         _inputs(config["windows"], metadata),
-        SentenceScorer(extractor, decoder, assigner, _finding(config, kinds)),
+        SentenceScorer(
+            extractor,
+            decoder,
+            assigner,
+            _finding(config, kinds),
+            model_config.date_expressions(config),
+        ),
         threshold,
         None if config["scripts"] is None else frozenset(_words(config, "scripts")),
     )
