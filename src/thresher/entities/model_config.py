@@ -65,7 +65,7 @@ def shared_gates(config: Mapping[str, Any]) -> dict[str, SharedGates]:
     for word, values in config.get("shared_gates", {}).items():
         own = SharedGates(*map(float, values))
         require_number("shared_gates", own.share, at_least=0, at_most=1)
-        for value in (own.log_odds, own.goes_on):
+        for value in own:
             require_number("shared_gates", value, above=-math.inf, below=math.inf)
         gates[word] = own
     return gates

@@ -12,6 +12,7 @@ that is being processed, where gates near 0 and 1 serve as pseudo-labels (`Signa
   three times as large. The factor of case also grows with the unfamiliarity of the language.
 - The gates of a repeated word are averaged over its occurrences; the less of the language the model
   knows, the more this mean counts (`shared_gates.py`).
+- In an unfamiliar language, a capital says nothing about a word that is often written without one.
 - Names that follow each other are separated by how often names go on after their words
   (`shared_gates.py`).
 - If dates are entities, words that are often next to a year are words of dates. A model with one
@@ -31,6 +32,7 @@ from thresher.entities.finding.date_learning import learn_date_expressions
 from thresher.entities.finding.shared_gates import (
     estimate_shared_gates,
     unfamiliarity,
+    with_both_cases,
     with_continuations,
 )
 from thresher.entities.finding.signal_weights import (
@@ -110,6 +112,10 @@ def estimate_adaptation(
 
     extractor = replace(model.signal_extractor, dates=known_dates, shared_gates=shared)
     signals = extracted(extractor)
+    if shared:
+        shared = with_both_cases(shared, sentences, signals.casing, unfamiliar)
+        extractor = replace(extractor, shared_gates=shared)
+        signals = extracted(extractor)
     if signals.repeated is not None and signals.repeated.mean() > _MAX_REPEATED:
         statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
         ordinary = statistics.ordinary_words() - known

@@ -47,15 +47,16 @@ class SharedGates(NamedTuple):
 
     log_odds: the mean of its gates   share: of this mean, beside the gate of an occurrence
     goes_on: log-odds that a name with this word goes on after it, less those of other words
+    both_cases: 1 for a word that is often written without a capital, so that a capital says nothing
     """
 
     share: float
     log_odds: float
     goes_on: float = 0.0
+    both_cases: float = 0.0
 
 
 _NOT_SHARED = SharedGates(0.0, 0.0)
-_VALUES = len(_NOT_SHARED)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class WordSignals:
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
     caseless: whether the word is in a script without case; None if this is not a signal
-    shared: (words, 3), the values of `SharedGates`; None if gates are not shared
+    shared: (words, 4), the values of `SharedGates`; None if gates are not shared
     in_date: whether the word is in a date expression, and so in no name; None if unknown
     """
 
@@ -145,11 +146,14 @@ class SignalExtractor:
             casing[repeated & (casing == Casing.LOWER)] = Casing.UNINFORMATIVE
         if self.dates is not None:
             casing[(traits & _DATE) != 0] = Casing.UNINFORMATIVE
+        shared = self._shared(words)
+        if shared is not None:
+            casing[(shared[:, 3] > 0) & (casing == Casing.CAPITAL)] = Casing.UNINFORMATIVE
         possible = (traits & _POSSIBLE) != 0
         if self.strict_headlines:
             possible &= ~_is_markup(traits)
         caseless = (traits & _CASELESS) != 0 if self.caseless else None
-        return WordSignals(casing, repeated, possible, caseless, self._shared(words))
+        return WordSignals(casing, repeated, possible, caseless, shared)
 
     @cached_property
     def _traits(self) -> WordCache:
@@ -172,7 +176,7 @@ class SignalExtractor:
         if not known:
             return None
         values = [known.get(word.casefold(), _NOT_SHARED) for word in words.vocabulary]
-        return np.array(values, dtype=np.float32).reshape(-1, _VALUES)[words.word_ids]
+        return np.array(values, dtype=np.float32).reshape(-1, len(_NOT_SHARED))[words.word_ids]
 
     def _is_possible(self, word: str) -> bool:
         if self.dates is not None and word[:1].isdecimal():
