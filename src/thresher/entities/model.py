@@ -116,6 +116,7 @@ class FinderModel:
             not_names=self.not_names,
             dates=self.dates,
             shared_gates=self.shared_gates,
+            date_expressions=self.date_expressions,
         )
 
     @property

@@ -138,6 +138,7 @@ def signal_extractor(
     not_names: frozenset[str],
     dates: frozenset[str] | None,
     shared_gates: Mapping[str, SharedGates] | None = None,
+    date_expressions: DateExpressions | None = None,
 ) -> SignalExtractor:
     """Return the extractor of a model with these weights, and with or without a span model."""
     return SignalExtractor(
@@ -147,4 +148,5 @@ def signal_extractor(
         strict_headlines=spans is not None,
         caseless=weights.caseless != 0,
         shared_gates=shared_gates,
+        date_expressions=date_expressions,
     )

@@ -37,13 +37,7 @@ class ModelFinder(EncodingFinder):
         kind_gates = model.kinds.gates if model.kinds else None
         finding = kind_gates.finding if kind_gates else None
         super().__init__(
-            SentenceScorer(
-                model.signal_extractor,
-                model.word_decoder,
-                assigner,
-                finding,
-                model.date_expressions,
-            ),
+            SentenceScorer(model.signal_extractor, model.word_decoder, assigner, finding),
             threshold=model.threshold,
             scripts=model.scripts,
         )

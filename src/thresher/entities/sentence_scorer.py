@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from thresher.entities.finding.date_expressions import DATE_SCORE, DateExpressions
+from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.entity_rate import gates_at_text_rates
 from thresher.entities.finding.repeated_mentions import with_repeated_mentions
 from thresher.entities.finding.scored_text import ScoredSentence
@@ -15,6 +15,8 @@ from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner, finding_scores
 from thresher.text.indexed_sentences import IndexedSentences
+
+DATE_SCORE = 0.7  # of all date expressions; about the precision of names with this score
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,12 @@ class SentenceScorer:
 
     assigner: None for a model without kinds
     finding: for each kind whether its gate finds entities; None if all kind gates do
-    dates: date expressions, which are entities without a kind; None to find none
     """
 
     signals: SignalExtractor
     decoder: WordDecoder
     assigner: KindAssigner | None = None
     finding: tuple[bool, ...] | None = None
-    dates: DateExpressions | None = None
 
     def score(
         self,
@@ -49,9 +49,6 @@ class SentenceScorer:
             return []
         indexed = indexed or IndexedSentences.from_sentences(sentences)
         signals = self.signals.extract_texts(texts, indexed)
-        in_date = None if self.dates is None else self.dates.words_in_dates(sentences)
-        if in_date is not None:
-            signals = signals.with_dates(in_date)
         words_per_text = [sum(map(len, text)) for text in texts]
         gate_scores = gates_at_text_rates(
             encoded.gate_scores, self.decoder.weights, signals, words_per_text
@@ -64,10 +61,13 @@ class SentenceScorer:
             found = with_repeated_mentions(sentences, found, list(map(len, texts)))
         if self.assigner is not None:
             found = self.assigner.assign(texts, found, encoded)
-        if self.dates is not None and in_date is not None:
-            dates = map(self.dates.candidates, sentences)
-            found = [sorted([*names, *own]) for names, own in zip(found, dates, strict=True)]
-            scores = np.where(in_date, np.float32(DATE_SCORE), scores)
+        dates = self.signals.date_expressions
+        if dates is not None and signals.in_date is not None:  # dates have no kind
+            found = [
+                sorted([*names, *(Candidate(*each, DATE_SCORE) for each in dates.find(words))])
+                for names, words in zip(found, sentences, strict=True)
+            ]
+            scores = np.where(signals.in_date, np.float32(DATE_SCORE), scores)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)

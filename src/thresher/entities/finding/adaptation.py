@@ -42,7 +42,7 @@ from thresher.entities.finding.signal_weights import (
     Scores,
     SignalWeights,
 )
-from thresher.entities.finding.signals import SharedGates, SignalExtractor, WordSignals
+from thresher.entities.finding.signals import SharedGates, SignalExtractor
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.priors.dates import date_words
@@ -95,32 +95,17 @@ def estimate_adaptation(
     date_gates: (words,), of the selector for names and dates, if that of `model` finds names alone
     """
     sentences = list(chain.from_iterable(texts))
-    expressions = None
-    if date_gates is not None:
-        expressions = learn_date_expressions(sentences, gate_scores, date_gates)
-    dates = frozenset[str]() if model.dates is None else date_words(sentences)
-    known_dates = None if model.dates is None else model.dates | dates
-    known, ordinary = model.ordinary or frozenset(), frozenset[str]()
-    unfamiliar = unfamiliarity(sentences, known) if known else 0.0
-    shared = estimate_shared_gates(sentences, gate_scores, unfamiliar) if unfamiliar else {}
-
-    def extracted(extractor: SignalExtractor) -> WordSignals:
-        signals = extractor.extract_texts(texts)
-        if expressions is None:
-            return signals
-        return signals.with_dates(expressions.words_in_dates(sentences))
-
-    extractor = replace(model.signal_extractor, dates=known_dates, shared_gates=shared)
-    signals = extracted(extractor)
-    if shared:
-        shared = with_both_cases(shared, sentences, signals.casing, unfamiliar)
+    unfamiliar = unfamiliarity(sentences, model.ordinary) if model.ordinary else 0.0
+    extractor, dates = _extractor_with_dates(model, sentences, gate_scores, date_gates)
+    if unfamiliar:
+        shared = estimate_shared_gates(sentences, gate_scores, unfamiliar)
+        casing = replace(extractor, shared_gates=shared).extract_texts(texts).casing
+        shared = with_both_cases(shared, sentences, casing, unfamiliar)
         extractor = replace(extractor, shared_gates=shared)
-        signals = extracted(extractor)
-    if signals.repeated is not None and signals.repeated.mean() > _MAX_REPEATED:
-        statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
-        ordinary = statistics.ordinary_words() - known
-        extractor = replace(extractor, ordinary=known | ordinary)
-        signals = extracted(extractor)
+    ordinary = _ordinary_words(extractor, texts, sentences, common_words)
+    if ordinary:
+        extractor = replace(extractor, ordinary=(extractor.ordinary or frozenset()) | ordinary)
+    signals = extractor.extract_texts(texts)
     averaged = SignalWeights().combine(gate_scores, signals)  # gates alone, over occurrences
     anchors = int((signals.possible & (averaged >= MIN_ENTITY_GATE)).sum())
     with_spans = model.span_model is not None
@@ -130,14 +115,49 @@ def estimate_adaptation(
         part=anchors / (anchors + _PRIOR_ANCHORS),
         unfamiliar=unfamiliar if with_spans else 0.0,
     )
-    if shared and with_spans:
+    if extractor.shared_gates and with_spans:
         scores = weights.combine(gate_scores, signals)
-        shared = with_continuations(shared, sentences, scores, unfamiliar)
-        signals = extracted(replace(extractor, shared_gates=shared))
+        shared = with_continuations(extractor.shared_gates, sentences, scores, unfamiliar)
+        extractor = replace(extractor, shared_gates=shared)
+        signals = extractor.extract_texts(texts)
     decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
     candidates = decoder.candidates(sentences, gate_scores, signals, links)
-    threshold = decoder.best_threshold([each.score for found in candidates for each in found])
-    return Adaptation(weights, threshold, ordinary, len(gate_scores), dates, shared, expressions)
+    return Adaptation(
+        signal_weights=weights,
+        threshold=decoder.best_threshold([each.score for found in candidates for each in found]),
+        ordinary=ordinary,
+        words=len(gate_scores),
+        dates=dates,
+        shared_gates=extractor.shared_gates or {},
+        date_expressions=extractor.date_expressions,
+    )
+
+
+def _extractor_with_dates(
+    model: "FinderModel", sentences: SplitText, name_gates: Scores, date_gates: Scores | None
+) -> tuple[SignalExtractor, frozenset[str]]:
+    """Return the model's extractor with the dates of a text, and the words next to years."""
+    if date_gates is not None:
+        expressions = learn_date_expressions(sentences, name_gates, date_gates)
+        return replace(model.signal_extractor, date_expressions=expressions), frozenset()
+    if model.dates is None:
+        return model.signal_extractor, frozenset()
+    dates = date_words(sentences)
+    return replace(model.signal_extractor, dates=model.dates | dates), dates
+
+
+def _ordinary_words(
+    extractor: SignalExtractor,
+    texts: Sequence[SplitText],
+    sentences: SplitText,
+    common_words: Set[str],
+) -> frozenset[str]:
+    """Return the ordinary words of texts in a language whose words the model does not know."""
+    repeated = extractor.extract_texts(texts).repeated
+    if repeated is None or repeated.mean() <= _MAX_REPEATED:
+        return frozenset()
+    statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
+    return statistics.ordinary_words() - (extractor.ordinary or frozenset())
 
 
 def shrunk_weights(

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from thresher.entities.finding.decoding import Candidate
-from thresher.entities.finding.signals import Flags
 from thresher.entities.priors.dates import is_year
 
-DATE_SCORE = 0.7
 _MAX_GAP = 2  # joining words between two parts
 _MAX_DIGITS = 4  # of a number beside a word of a date
 
@@ -51,7 +49,7 @@ class DateExpressions:
             start = end
         return found
 
-    def words_in_dates(self, sentences: Sequence[Sequence[str]]) -> Flags:
+    def words_in_dates(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
         """Return which words of all sentences are in date expressions: (words,)."""
         flags = []
         for sentence in sentences:
@@ -60,10 +58,6 @@ class DateExpressions:
                 own[start:end] = [True] * (end - start)
             flags += own
         return np.array(flags, dtype=np.bool_)
-
-    def candidates(self, sentence: Sequence[str]) -> list[Candidate]:
-        """Return the date expressions of a sentence as candidates."""
-        return [Candidate(start, end, DATE_SCORE) for start, end in self.find(sentence)]
 
     def _parts(self, words: Sequence[str]) -> list[bool]:
         """Return which words are parts of dates: words of dates, years and numbers beside them."""

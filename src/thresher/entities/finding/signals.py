@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.priors.casing import (
     CASE_TRAITS,
     Casing,
@@ -94,10 +95,6 @@ class WordSignals:
         """Return the signals as if the case of every word were uninformative."""
         return replace(self, casing=np.full_like(self.casing, Casing.UNINFORMATIVE))
 
-    def with_dates(self, in_date: Flags) -> "WordSignals":
-        """Return the signals where words of date expressions cannot be in names."""
-        return replace(self, possible=self.possible & ~in_date, in_date=in_date)
-
 
 @dataclass(frozen=True)
 class SignalExtractor:
@@ -110,6 +107,7 @@ class SignalExtractor:
         version 0.2 and before
     caseless: also tell which words are in a script without case
     shared_gates: of repeated words, case-folded, if the model was adapted to texts
+    date_expressions: whose words cannot be in names, if whole dates are entities
     """
 
     ordinary: Set[str] | None = None
@@ -118,6 +116,7 @@ class SignalExtractor:
     strict_headlines: bool = False
     caseless: bool = False
     shared_gates: Mapping[str, SharedGates] | None = None
+    date_expressions: DateExpressions | None = None
 
     def extract(self, sentences: Sentences) -> WordSignals:
         """Return the signals of the words of one text."""
@@ -152,8 +151,12 @@ class SignalExtractor:
         possible = (traits & _POSSIBLE) != 0
         if self.strict_headlines:
             possible &= ~_is_markup(traits)
+        in_date = None
+        if self.date_expressions is not None:
+            in_date = self.date_expressions.words_in_dates(words)
+            possible &= ~in_date
         caseless = (traits & _CASELESS) != 0 if self.caseless else None
-        return WordSignals(casing, repeated, possible, caseless, shared)
+        return WordSignals(casing, repeated, possible, caseless, shared, in_date)
 
     @cached_property
     def _traits(self) -> WordCache:

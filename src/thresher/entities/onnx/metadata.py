@@ -122,6 +122,7 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
         not_names=not_names,
         dates=None if dates is None else frozenset(_words(config, "dates")),
         shared_gates=model_config.shared_gates(config),
+        date_expressions=model_config.date_expressions(config),
     )
     decoder = WordDecoder(weights, not_names, spans, float(config["min_word_score"]))
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
@@ -130,13 +131,7 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
     assigner = KindAssigner(classifier, listed) if classifier else None
     return FinderParts(
         _inputs(config["windows"], metadata),
-        SentenceScorer(
-            extractor,
-            decoder,
-            assigner,
-            _finding(config, kinds),
-            model_config.date_expressions(config),
-        ),
+        SentenceScorer(extractor, decoder, assigner, _finding(config, kinds)),
         threshold,
         None if config["scripts"] is None else frozenset(_words(config, "scripts")),
     )
