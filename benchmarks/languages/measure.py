@@ -20,6 +20,7 @@ from thresher.encoders.sentence_bert import SentenceBert
 from thresher.entities.evaluation import span_counts, word_average_precision
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.adaptation import estimate_adaptation, first_words
+from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.model import FinderModel
 
@@ -58,15 +59,19 @@ def measure(finder: EntityFinder, gold: Gold) -> dict[str, Any]:
         for case, data in cases.items()
     }
     if gold.name in MASAKHANER and any(each.dates for each in finder.model.selectors):
-        with_dates = finder.with_dates()
-        encoded = with_dates.encode(gold.sentences)
+        date_gates = finder.with_dates().gate_scores(gold.sentences)
         for case, data in cases.items():
-            results[case]["dates"] = adapted(with_dates, data, encoded)
+            results[case]["dates"] = adapted(finder, data, encoded, date_gates)
     return results
 
 
-def adapted(finder: EntityFinder, gold: Gold, encoded: EncodedWords) -> dict[str, float]:
-    """Return the figures of the finder adapted to the set."""
+def adapted(
+    finder: EntityFinder, gold: Gold, encoded: EncodedWords, date_gates: Scores | None = None
+) -> dict[str, float]:
+    """Return the figures of the finder adapted to the set.
+
+    date_gates: (words,), of the selector for names and dates, to find dates, too
+    """
     first = list(first_words([gold.sentences]))
     words = sum(len(sentence) for text in first for sentence in text)
     adaptation = estimate_adaptation(
@@ -75,6 +80,7 @@ def adapted(finder: EntityFinder, gold: Gold, encoded: EncodedWords) -> dict[str
         first,
         common_words=finder.encoder.common_words,
         links=None if encoded.links is None else encoded.links[:words],
+        date_gates=None if date_gates is None else date_gates[:words],
     )
     return figures(finder.with_adaptation(adaptation), gold, encoded)
 

@@ -154,10 +154,15 @@ def train(text: TrainingText, *, seed: int) -> FinderModel:
     selectors = (names, replace(names, selector=with_dates, dates=words_of_dates(text.sentences)))
     raw = text.cased
     fitted = FittedSelectors(
-        selectors, 0, raw.ordinary, raw.not_names, dates=None, link_gate=link_gate
+        selectors, 0, ordinary_words(text), raw.not_names, dates=None, link_gate=link_gate
     )
     model = build_model(text.encoder, fitted, settings, PRIORS, text.sentences, ranges=text.ranges)
     return replace(model, adapts=True)
+
+
+def ordinary_words(text: TrainingText) -> frozenset[str]:
+    """Return the words of all three languages that are not rare in general."""
+    return (text.cased.ordinary or frozenset()) | (text.chinese.ordinary or frozenset())
 
 
 def calibrated(

@@ -77,8 +77,14 @@ def test_a_model_without_dates_says_which_have_them(finder):
         EntityFinder(finder.encoder, model).with_dates()
 
 
-def test_adaptation_adds_the_date_words_of_the_text_if_dates_are_entities(finder):
+def test_an_adapted_model_finds_whole_dates_beside_the_names_of_its_first_selector(
+    finder, tmp_path
+):
     sentences = [["er", "kam", "im", "juli", f"{1900 + i % 90}", "an"] for i in range(400)]
-    assert finder.adapted_to_words([sentences]).model.dates is None
+    assert finder.adapted_to_words([sentences]).model.date_expressions is None
     adapted = finder.with_dates().adapted_to_words([sentences])
-    assert adapted.model.dates >= {"june", "juli"}
+    assert adapted.model.entity == 0
+    assert "juli" in adapted.model.date_expressions.words
+    adapted.save(tmp_path / "model")
+    loaded = FinderModel.read(tmp_path / "model")
+    assert loaded.date_expressions == adapted.model.date_expressions

@@ -9,6 +9,7 @@ from thresher.bulk.filesystems import file_size, file_version
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.entities.built_in import find_model_folder
 from thresher.entities.finding.adaptation import Adaptation
+from thresher.entities.model_config import date_expressions_config
 from thresher.errors import InputError
 from thresher.model_folder import CONFIG
 from thresher.untrusted_files import MAX_CONFIG_BYTES, parse_json, read_regular
@@ -55,7 +56,8 @@ def model_identity(choice: FinderChoice) -> dict[str, Any]:
 def _sorted(adaptation: Adaptation) -> tuple[object, ...]:
     """Return the values of an adaptation in an order that does not change between processes."""
     values = adaptation
-    return (values.signal_weights, values.threshold, sorted(values.ordinary), values.words)
+    dates = values.date_expressions and date_expressions_config(values.date_expressions)
+    return (values.signal_weights, values.threshold, sorted(values.ordinary), values.words, dates)
 
 
 def _encoder_folder(config: dict[str, Any], model: Path) -> Path | None:

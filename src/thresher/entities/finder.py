@@ -255,9 +255,18 @@ class EntityFinder(ModelFinder, HubModel):
         sentences = list(chain.from_iterable(split))
         if sum(map(len, sentences)) < MIN_WORDS:
             return None
-        gate_scores, links = self.word_scorer.gates_and_links(sentences)
+        names, date_gates = self.model.names_alone, None
+        finder = self if names is None else self._with_model(names)
+        if names is not None:
+            date_gates = self.word_scorer.gate_scores(sentences)
+        gate_scores, links = finder.word_scorer.gates_and_links(sentences)
         return estimate_adaptation(
-            self.model, gate_scores, split, common_words=self.encoder.common_words, links=links
+            finder.model,
+            gate_scores,
+            split,
+            common_words=self.encoder.common_words,
+            links=links,
+            date_gates=date_gates,
         )
 
     def with_adaptation(self, adaptation: Adaptation) -> "EntityFinder":

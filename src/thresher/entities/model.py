@@ -13,6 +13,7 @@ from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
 from thresher.entities import model_config, model_files
 from thresher.entities.finding.adaptation import Adaptation
+from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.finding.decoding import MIN_WORD_SCORE
 from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import SignalWeights
@@ -52,6 +53,7 @@ class FinderModel:
     min_word_score: the smallest score of a word that joins a span
     link_gate: tells whether two neighbouring words belong to the same name; None if not trained
     shared_gates: of repeated words, if the model was adapted to texts
+    date_expressions: the words of dates, if the model was adapted to texts and finds whole dates
     """
 
     encoder: str
@@ -71,6 +73,7 @@ class FinderModel:
     min_word_score: float = MIN_WORD_SCORE
     link_gate: LinkGate | None = None
     shared_gates: Mapping[str, SharedGates] = field(default_factory=dict)
+    date_expressions: DateExpressions | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.entity < len(self.selectors):
@@ -113,6 +116,7 @@ class FinderModel:
             not_names=self.not_names,
             dates=self.dates,
             shared_gates=self.shared_gates,
+            date_expressions=self.date_expressions,
         )
 
     @property
@@ -159,22 +163,33 @@ class FinderModel:
             "this model cannot find dates; use multilingual, or train a model with fit --dates"
         )
 
+    @property
+    def names_alone(self) -> "FinderModel | None":
+        """This model with its selector for names alone; None if dates are found without one."""
+        if self.dates is None or self.selectors[self.entity].dates is None:
+            return None
+        return replace(self, entity=0, dates=None, not_names=self.not_names | self.dates)
+
     def with_adaptation(self, adaptation: Adaptation) -> "FinderModel":
         """Return this model with the weights, threshold and ordinary words for a corpus."""
+        model = self
+        if adaptation.date_expressions is not None:
+            model = self.names_alone or self
         selectors = list(self.selectors)
-        selectors[self.entity] = replace(
-            selectors[self.entity],
+        selectors[model.entity] = replace(
+            selectors[model.entity],
             signal_weights=adaptation.signal_weights,
             threshold=adaptation.threshold,
         )
         ordinary = self.ordinary | adaptation.ordinary if self.ordinary else self.ordinary
-        dates = None if self.dates is None else self.dates | adaptation.dates
+        dates = None if model.dates is None else model.dates | adaptation.dates
         return replace(
-            self,
+            model,
             selectors=tuple(selectors),
             ordinary=ordinary,
             dates=dates,
             shared_gates=adaptation.shared_gates,
+            date_expressions=adaptation.date_expressions,
         )
 
     def without_kinds(self) -> "FinderModel":
@@ -210,4 +225,5 @@ class FinderModel:
                 min_word_score=model_config.min_word_score(config),
                 link_gate=model_files.read_link_gate(files[LINKS]) if LINKS in files else None,
                 shared_gates=model_config.shared_gates(config),
+                date_expressions=model_config.date_expressions(config),
             )

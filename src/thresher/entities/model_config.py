@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from thresher.encoders import static_arrays
+from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.finding.decoding import MIN_WORD_SCORE
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.signals import SharedGates, SignalExtractor
@@ -15,6 +16,7 @@ from thresher.untrusted_files import split_lines
 from thresher.validation import require, require_number
 
 WEIGHTS, WORDS, RANGES = "selector.safetensors", "ordinary.txt", "ranges.safetensors"
+DATE_WORDS = ("words", "alone", "numerals", "joining")
 LAYERS, LINKS = "layers.safetensors", "links.safetensors"
 LAYOUT = FolderLayout(
     "entity finder",
@@ -61,11 +63,27 @@ def shared_gates(config: Mapping[str, Any]) -> dict[str, SharedGates]:
     """Return the gates of repeated words; empty if the model was not adapted to texts."""
     gates = {}
     for word, values in config.get("shared_gates", {}).items():
-        share, log_odds = map(float, values)
-        require_number("shared_gates", share, at_least=0, at_most=1)
-        require_number("shared_gates", log_odds, above=-math.inf, below=math.inf)
-        gates[word] = SharedGates(share, log_odds)
+        own = SharedGates(*map(float, values))
+        require_number("shared_gates", own.share, at_least=0, at_most=1)
+        for value in own:
+            require_number("shared_gates", value, above=-math.inf, below=math.inf)
+        gates[word] = own
     return gates
+
+
+def date_expressions(config: Mapping[str, Any]) -> DateExpressions | None:
+    """Return the words of dates; None if the model was not adapted to texts with dates."""
+    values = config.get("date_expressions")
+    if values is None:
+        return None
+    lists = {name: frozenset(map(str, values[name])) for name in DATE_WORDS}
+    return DateExpressions(**lists, numerals_follow=values["numerals_follow"] is True)
+
+
+def date_expressions_config(expressions: DateExpressions) -> dict[str, Any]:
+    """Return the values that `date_expressions` reads."""
+    lists = {name: sorted(getattr(expressions, name)) for name in DATE_WORDS}
+    return lists | {"numerals_follow": expressions.numerals_follow}
 
 
 def min_word_score(config: Mapping[str, Any]) -> float:
@@ -120,6 +138,7 @@ def signal_extractor(
     not_names: frozenset[str],
     dates: frozenset[str] | None,
     shared_gates: Mapping[str, SharedGates] | None = None,
+    date_expressions: DateExpressions | None = None,
 ) -> SignalExtractor:
     """Return the extractor of a model with these weights, and with or without a span model."""
     return SignalExtractor(
@@ -129,4 +148,5 @@ def signal_extractor(
         strict_headlines=spans is not None,
         caseless=weights.caseless != 0,
         shared_gates=shared_gates,
+        date_expressions=date_expressions,
     )

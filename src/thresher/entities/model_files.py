@@ -49,7 +49,7 @@ def to_files(model: "FinderModel") -> dict[str, bytes]:
 
 
 def to_config(model: "FinderModel") -> dict[str, Any]:
-    """Return the values of config.json; "adapt", "joining" and "shared_gates" unless default."""
+    """Return the values of config.json; some of them only if they are not the default."""
     config: dict[str, Any] = {
         "encoder": model.encoder,
         "layer": model.layer,
@@ -77,6 +77,9 @@ def to_config(model: "FinderModel") -> dict[str, Any]:
         config["joining"] = model.min_word_score
     if model.shared_gates:
         config["shared_gates"] = dict(model.shared_gates)
+    if model.date_expressions is not None:
+        expressions = model_config.date_expressions_config(model.date_expressions)
+        config["date_expressions"] = expressions
     return config
 
 

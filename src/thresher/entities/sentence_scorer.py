@@ -4,7 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+import numpy as np
+
 from thresher.entities.finding.abbreviations import with_long_forms
+from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.entity_rate import gates_at_text_rates
 from thresher.entities.finding.lists import with_listed_names
 from thresher.entities.finding.repeated_mentions import with_repeated_mentions
@@ -14,6 +17,8 @@ from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner, finding_scores
 from thresher.text.indexed_sentences import IndexedSentences
+
+DATE_SCORE = 0.7  # of all date expressions; about the precision of names with this score
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,13 @@ class SentenceScorer:
             found = with_repeated_mentions(sentences, found, list(map(len, texts)))
         if self.assigner is not None:
             found = self.assigner.assign(texts, found, encoded, self.signals.dates)
+        dates = self.signals.date_expressions
+        if dates is not None and signals.in_date is not None:  # dates have no kind
+            found = [
+                sorted([*names, *(Candidate(*each, DATE_SCORE) for each in dates.find(words))])
+                for names, words in zip(found, sentences, strict=True)
+            ]
+            scores = np.where(signals.in_date, np.float32(DATE_SCORE), scores)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)

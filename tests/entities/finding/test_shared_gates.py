@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from thresher.entities.finding.shared_gates import estimate_shared_gates, unfamiliarity
+from thresher.entities.finding.shared_gates import (
+    estimate_shared_gates,
+    unfamiliarity,
+    with_both_cases,
+    with_continuations,
+)
 from thresher.entities.finding.signal_weights import SignalWeights, gate_log_odds
 from thresher.entities.finding.signals import SharedGates, SignalExtractor
+from thresher.entities.finding.span_model import SpanModel
+from thresher.entities.finding.word_decoding import WordDecoder
+from thresher.entities.priors.casing import Casing
 
 SENTENCES = [["Kano", "da", "gari"], ["a", "kano", ",", "2015"], ["KANO", ",", "2015"]]
 GATES = np.array([0.9, 0.1, 0.3, 0.2, 0.2, 0.0, 0.0, 0.6, 0.0, 0.0], dtype=np.float32)
@@ -39,4 +47,38 @@ def test_the_log_odds_of_a_word_are_between_its_own_and_the_mean():
 def test_signals_of_some_words_keep_their_shares():
     signals = SignalExtractor(shared_gates={"kano": SharedGates(0.25, 2.0)}).extract(SENTENCES)
     index = np.array([7, 1])
-    np.testing.assert_array_equal(signals.rows(index).shared, [[0.25, 2.0], [0.0, 0.0]])
+    np.testing.assert_array_equal(signals.rows(index).shared, [[0.25, 2.0, 0.0, 0.0], [0.0] * 4])
+
+
+def country_and_person(*, adapted):
+    """The bounds of names in "Shugaban Amurka Donald Trump", given other mentions of them."""
+    sentences = [["a", "Amurka", "da", "can"], ["da", "Donald", "Trump", "ya", "ce"]] * 20
+    sentences.append(["shugaban", "Amurka", "Donald", "Trump", "ya", "ce"])
+    names = {"Amurka", "Donald", "Trump"}
+    gates = np.array([0.95 if w in names else 0.01 for words in sentences for w in words])
+    shared = estimate_shared_gates(sentences, gates, 1.0)
+    if adapted:
+        shared = with_continuations(shared, sentences, gates, 1.0)
+    extractor = SignalExtractor(strict_headlines=True, shared_gates=shared)
+    decoder = WordDecoder(SignalWeights(), frozenset(), SpanModel())
+    *_, last = decoder.candidates(sentences, gates, extractor.extract(sentences))
+    return [(each.start, each.end) for each in last]
+
+
+def test_a_country_and_a_person_are_one_name_unless_other_mentions_separate_them():
+    assert country_and_person(adapted=False) == [(1, 4)]
+    assert country_and_person(adapted=True) == [(1, 2), (2, 4)]
+
+
+@pytest.mark.parametrize(("strength", "expected"), [(0.3, 0.0), (1.0, 1.0)])
+def test_a_capital_says_nothing_about_words_in_both_cases_of_an_unfamiliar_language(
+    strength, expected
+):
+    sentences = [["na", "Rais", "Uhuru", "na", "rais"]] * 3
+    shared = {word: SharedGates(0.0, 0.0) for word in ("rais", "uhuru")}
+    casing = SignalExtractor().extract(sentences).casing
+    shared = with_both_cases(shared, sentences, casing, strength)
+    assert (shared["rais"].both_cases, shared["uhuru"].both_cases) == (expected, 0.0)
+    casing = SignalExtractor(shared_gates=shared).extract(sentences[:1]).casing
+    of_rais = Casing.UNINFORMATIVE if expected else Casing.CAPITAL
+    assert casing[1:3].tolist() == [of_rais, Casing.CAPITAL]

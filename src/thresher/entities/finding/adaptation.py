@@ -12,7 +12,12 @@ that is being processed, where gates near 0 and 1 serve as pseudo-labels (`Signa
   three times as large. The factor of case also grows with the unfamiliarity of the language.
 - The gates of a repeated word are averaged over its occurrences; the less of the language the model
   knows, the more this mean counts (`shared_gates.py`).
-- If dates are entities, words that are often next to a year are words of dates.
+- In an unfamiliar language, a capital says nothing about a word that is often written without one.
+- Names that follow each other are separated by how often names go on after their words
+  (`shared_gates.py`).
+- If dates are entities, words that are often next to a year are words of dates. A model with one
+  selector for names, and one for names and dates, learns whole date expressions from the
+  difference of both (`date_learning.py`).
 - If more than a tenth of the words are repeated and not in the model's list of ordinary words, the
   model does not know the language. The ordinary words of the text are then added to the list.
 """
@@ -22,7 +27,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from thresher.entities.finding.shared_gates import estimate_shared_gates, unfamiliarity
+from thresher.entities.finding.date_expressions import DateExpressions
+from thresher.entities.finding.date_learning import learn_date_expressions
+from thresher.entities.finding.shared_gates import (
+    estimate_shared_gates,
+    unfamiliarity,
+    with_both_cases,
+    with_continuations,
+)
 from thresher.entities.finding.signal_weights import (
     CASE_TRUST_WITH_SPANS,
     MIN_ENTITY_GATE,
@@ -30,7 +42,7 @@ from thresher.entities.finding.signal_weights import (
     Scores,
     SignalWeights,
 )
-from thresher.entities.finding.signals import SharedGates
+from thresher.entities.finding.signals import SharedGates, SignalExtractor
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links, WordDecoder
 from thresher.entities.priors.dates import date_words
@@ -54,6 +66,7 @@ class Adaptation:
     words: the number of words from which this was estimated
     dates: words that are often next to a year, if dates are entities
     shared_gates: of repeated words
+    date_expressions: the words of dates, for a model with a selector for names and one for both
     """
 
     signal_weights: SignalWeights
@@ -62,6 +75,7 @@ class Adaptation:
     words: int
     dates: frozenset[str] = frozenset()
     shared_gates: Mapping[str, SharedGates] = field(default_factory=dict)
+    date_expressions: DateExpressions | None = None
 
 
 def estimate_adaptation(
@@ -71,25 +85,27 @@ def estimate_adaptation(
     *,
     common_words: Set[str] = frozenset(),
     links: Links | None = None,
+    date_gates: Scores | None = None,
 ) -> Adaptation:
     """Estimate signal weights, the threshold and ordinary words for texts.
 
     gate_scores: (words,), P(open) of the words of all texts
     common_words: words that are common for the encoder
     links: (words,), of the link gate, if there is one
+    date_gates: (words,), of the selector for names and dates, if that of `model` finds names alone
     """
     sentences = list(chain.from_iterable(texts))
-    dates = frozenset[str]() if model.dates is None else date_words(sentences)
-    known_dates = None if model.dates is None else model.dates | dates
-    known, ordinary = model.ordinary or frozenset(), frozenset[str]()
-    unfamiliar = unfamiliarity(sentences, known) if known else 0.0
-    shared = estimate_shared_gates(sentences, gate_scores, unfamiliar) if unfamiliar else {}
-    extractor = replace(model.signal_extractor, dates=known_dates, shared_gates=shared)
+    unfamiliar = unfamiliarity(sentences, model.ordinary) if model.ordinary else 0.0
+    extractor, dates = _extractor_with_dates(model, sentences, gate_scores, date_gates)
+    if unfamiliar:
+        shared = estimate_shared_gates(sentences, gate_scores, unfamiliar)
+        casing = replace(extractor, shared_gates=shared).extract_texts(texts).casing
+        shared = with_both_cases(shared, sentences, casing, unfamiliar)
+        extractor = replace(extractor, shared_gates=shared)
+    ordinary = _ordinary_words(extractor, texts, sentences, common_words)
+    if ordinary:
+        extractor = replace(extractor, ordinary=(extractor.ordinary or frozenset()) | ordinary)
     signals = extractor.extract_texts(texts)
-    if signals.repeated is not None and signals.repeated.mean() > _MAX_REPEATED:
-        statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
-        ordinary = statistics.ordinary_words() - known
-        signals = replace(extractor, ordinary=known | ordinary).extract_texts(texts)
     averaged = SignalWeights().combine(gate_scores, signals)  # gates alone, over occurrences
     anchors = int((signals.possible & (averaged >= MIN_ENTITY_GATE)).sum())
     with_spans = model.span_model is not None
@@ -99,10 +115,49 @@ def estimate_adaptation(
         part=anchors / (anchors + _PRIOR_ANCHORS),
         unfamiliar=unfamiliar if with_spans else 0.0,
     )
+    if extractor.shared_gates and with_spans:
+        scores = weights.combine(gate_scores, signals)
+        shared = with_continuations(extractor.shared_gates, sentences, scores, unfamiliar)
+        extractor = replace(extractor, shared_gates=shared)
+        signals = extractor.extract_texts(texts)
     decoder = WordDecoder(weights, model.not_names, model.span_model, model.min_word_score)
     candidates = decoder.candidates(sentences, gate_scores, signals, links)
-    threshold = decoder.best_threshold([each.score for found in candidates for each in found])
-    return Adaptation(weights, threshold, ordinary, len(gate_scores), dates, shared)
+    return Adaptation(
+        signal_weights=weights,
+        threshold=decoder.best_threshold([each.score for found in candidates for each in found]),
+        ordinary=ordinary,
+        words=len(gate_scores),
+        dates=dates,
+        shared_gates=extractor.shared_gates or {},
+        date_expressions=extractor.date_expressions,
+    )
+
+
+def _extractor_with_dates(
+    model: "FinderModel", sentences: SplitText, name_gates: Scores, date_gates: Scores | None
+) -> tuple[SignalExtractor, frozenset[str]]:
+    """Return the model's extractor with the dates of a text, and the words next to years."""
+    if date_gates is not None:
+        expressions = learn_date_expressions(sentences, name_gates, date_gates)
+        return replace(model.signal_extractor, date_expressions=expressions), frozenset()
+    if model.dates is None:
+        return model.signal_extractor, frozenset()
+    dates = date_words(sentences)
+    return replace(model.signal_extractor, dates=model.dates | dates), dates
+
+
+def _ordinary_words(
+    extractor: SignalExtractor,
+    texts: Sequence[SplitText],
+    sentences: SplitText,
+    common_words: Set[str],
+) -> frozenset[str]:
+    """Return the ordinary words of texts in a language whose words the model does not know."""
+    repeated = extractor.extract_texts(texts).repeated
+    if repeated is None or repeated.mean() <= _MAX_REPEATED:
+        return frozenset()
+    statistics = WordStatistics.from_sentences(sentences, common_words=common_words)
+    return statistics.ordinary_words() - (extractor.ordinary or frozenset())
 
 
 def shrunk_weights(

@@ -19,8 +19,10 @@ the span model adds to them. Where case is informative, this would join "Ingrid 
 Harbour Museum".
 
 These words cannot be at the edge of a name, except numbers at its end and ordinals at its start.
-Case is evidence for or against a boundary: CASE_LINK. A title ("President") before a name is
-outside of it and cannot start it; `name_patterns.py` has the exceptions ("Queen Elizabeth").
+Case is evidence for or against a boundary: CASE_LINK. In a language that the model does not know,
+it is also evidence how often names go on after the two words (`SharedGates`). A title ("President")
+before a name is outside of it and cannot start it; `name_patterns.py` has the exceptions ("Queen
+Elizabeth").
 """
 
 from collections.abc import Set
@@ -89,10 +91,13 @@ def chain_inputs(
     log_odds = np.where(quoted.inside, np.maximum(log_odds, QUOTED_LOG_ODDS), log_odds)
     inner = (inner | parts.inner) & ~quoted.inside
     can_start = ~(inner | parts.later | (excluded & ~starting_title))
+    outside &= ~quoted.inside
+    if signals.in_date is not None:
+        outside |= signals.in_date
     return ChainInputs(
-        np.where(outside & ~quoted.inside, -np.inf, log_odds),
+        np.where(outside, -np.inf, log_odds),
         _links(links, inner | parts.later | parts.first, last),
-        _case_links(signals, inner),
+        _case_links(signals, inner) + _word_links(signals),
         can_start=np.where(quoted.inside, quoted.first, can_start),
         can_end=np.where(quoted.inside, quoted.last, ~(inner | parts.first)),
     )
@@ -189,3 +194,16 @@ def _case_links(signals: WordSignals, inner: Flags) -> Evidence:
     differ = (capital & following(lower)) | (lower & following(capital))
     together = np.where(capital & following(capital), CASE_LINK, 0.0)
     return np.where(differ, -CASE_LINK, together)
+
+
+def _word_links(signals: WordSignals) -> Evidence:
+    """Return the evidence against one name of a word that ends names and one that begins them.
+
+    In "Amurka Donald", a name rarely goes on after "Amurka", but nearly always after "Donald", so
+    that the second word is the first one of another name: (words,), never positive.
+    """
+    if signals.shared is None:
+        return np.zeros(len(signals.casing))
+    goes_on = signals.shared[:, 2].astype(np.float64)
+    difference: Evidence = goes_on - np.append(goes_on[1:], 0.0)
+    return np.minimum(difference, 0.0)

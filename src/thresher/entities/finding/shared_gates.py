@@ -7,19 +7,31 @@ mean over all occurrences of a word says more about it. The log-odds of a gate b
 
 for a word with n occurrences. In text of the model's own languages the unfamiliarity is small, and
 gates stay nearly as they are.
+
+The occurrences of a word also say whether names go on after it: nearly always after a first name,
+rarely after the name of a country. Where such names follow each other, as in "shugaban Amurka
+Donald Trump" (president of America), this shows where the second one begins. In a language that
+the model hardly knows, a capital says nothing about a word that is often written without one, such
+as "rais" (president) in Swahili.
 """
 
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
+from numpy.typing import NDArray
 
 from thresher.entities.finding.signal_weights import Scores, gate_log_odds
 from thresher.entities.finding.signals import SharedGates
-from thresher.entities.priors.casing import is_word
+from thresher.entities.priors.casing import Casing, is_word
 from thresher.text.indexed_sentences import IndexedSentences
 
 _MAX_UNKNOWN = 0.5  # the fraction of unknown words at which a language is wholly unfamiliar
 _PRIOR_OCCURRENCES = 3.0  # other occurrences that together count as much as the own gate
+_PRIOR_NAMES = 3.0  # names with the rate of all words, which are added to those of each word
+_GOES_ON_WEIGHT = 2.0  # of the log-odds that names go on, in a wholly unfamiliar language
+_MAX_CAPITALS = 0.75  # of the occurrences of a word that is written with and without a capital
+_MIN_LOWER = 2  # such occurrences without a capital
+_FAMILIAR, _WHOLLY_UNFAMILIAR = 0.35, 0.5  # bounds between which `_MAX_CAPITALS` grows from 0
 _DIGITS = 4  # decimals that are kept
 
 
@@ -57,4 +69,52 @@ def estimate_shared_gates(
             words.vocabulary, counts.tolist(), sums.tolist(), strict=True
         )
         if count > 1 and is_word(word)
+    }
+
+
+def with_both_cases(
+    shared: Mapping[str, SharedGates],
+    sentences: Sequence[Sequence[str]],
+    casing: NDArray[np.int8],
+    strength: float,
+) -> Mapping[str, SharedGates]:
+    """Return shared gates with the words that are written with and without a capital.
+
+    casing: (words,), a `Casing`   strength: the `unfamiliarity` of the text
+    """
+    ramp = (strength - _FAMILIAR) / (_WHOLLY_UNFAMILIAR - _FAMILIAR)
+    max_capitals = _MAX_CAPITALS * min(max(ramp, 0.0), 1.0)
+    words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
+    capital, lower = (words.word_counts(casing == each) for each in (Casing.CAPITAL, Casing.LOWER))
+    is_both = (lower >= _MIN_LOWER) & (capital < max_capitals * (capital + lower))
+    both = {words.vocabulary[i] for i in np.flatnonzero(is_both).tolist()}
+    return {word: each._replace(both_cases=float(word in both)) for word, each in shared.items()}
+
+
+def with_continuations(
+    shared: Mapping[str, SharedGates],
+    sentences: Sequence[Sequence[str]],
+    scores: Scores,
+    strength: float,
+) -> Mapping[str, SharedGates]:
+    """Return shared gates with the log-odds that names go on after each word.
+
+    The rate of a word is estimated from its expected number of occurrences in names, and of those
+    where the next word is in a name, too.
+
+    scores: (words,), of being part of a name   strength: the `unfamiliarity` of the text
+    """
+    words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
+    sentence, size = words.sentence_of_word(), len(words.vocabulary)
+    with_next = np.zeros(len(scores))
+    with_next[:-1] = scores[:-1] * scores[1:] * (sentence[1:] == sentence[:-1])
+    names = np.bincount(words.word_ids, scores, size)
+    going_on = np.bincount(words.word_ids, with_next, size)
+    rate = going_on.sum() / max(names.sum(), 1e-6)
+    rates = (going_on + _PRIOR_NAMES * rate) / (names + _PRIOR_NAMES)
+    log_odds = gate_log_odds(rates) - gate_log_odds(rate)
+    weighted = _GOES_ON_WEIGHT * strength * log_odds
+    values = dict(zip(words.vocabulary, weighted.tolist(), strict=True))
+    return {
+        word: each._replace(goes_on=round(values[word], _DIGITS)) for word, each in shared.items()
     }

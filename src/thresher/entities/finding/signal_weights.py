@@ -82,7 +82,7 @@ class SignalWeights:
         """Return the log-odds of each word from all signals, also of impossible words: (words,)."""
         odds = gate_log_odds(gate_scores)
         if signals.shared is not None:
-            share, mean = signals.shared.T
+            share, mean, *_ = signals.shared.T
             odds = (1 - share) * odds + share * mean
         odds += np.where(signals.casing == Casing.CAPITAL, self.capital, 0.0)
         odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)

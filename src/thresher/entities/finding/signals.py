@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.priors.casing import (
     CASE_TRAITS,
     Casing,
@@ -43,10 +44,17 @@ Sentences = Sequence[Sequence[str]]
 
 
 class SharedGates(NamedTuple):
-    """The mean log-odds of the gates of a word in some texts, and its share beside the own gate."""
+    """What all occurrences of a word in some texts say about it.
+
+    log_odds: the mean of its gates   share: of this mean, beside the gate of an occurrence
+    goes_on: log-odds that a name with this word goes on after it, less those of other words
+    both_cases: 1 for a word that is often written without a capital, so that a capital says nothing
+    """
 
     share: float
     log_odds: float
+    goes_on: float = 0.0
+    both_cases: float = 0.0
 
 
 _NOT_SHARED = SharedGates(0.0, 0.0)
@@ -62,7 +70,8 @@ class WordSignals:
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
     caseless: whether the word is in a script without case; None if this is not a signal
-    shared: (words, 2), the share and the log-odds of `SharedGates`; None if gates are not shared
+    shared: (words, 4), the values of `SharedGates`; None if gates are not shared
+    in_date: whether the word is in a date expression, and so in no name; None if unknown
     """
 
     casing: NDArray[np.int8]
@@ -70,13 +79,17 @@ class WordSignals:
     possible: Flags
     caseless: Flags | None = None
     shared: NDArray[np.float32] | None = None
+    in_date: Flags | None = None
 
     def rows(self, index: NDArray[np.int64]) -> "WordSignals":
         """Return the signals of some words."""
         repeated = None if self.repeated is None else self.repeated[index]
         caseless = None if self.caseless is None else self.caseless[index]
         shared = None if self.shared is None else self.shared[index]
-        return WordSignals(self.casing[index], repeated, self.possible[index], caseless, shared)
+        in_date = None if self.in_date is None else self.in_date[index]
+        return WordSignals(
+            self.casing[index], repeated, self.possible[index], caseless, shared, in_date
+        )
 
     def without_case(self) -> "WordSignals":
         """Return the signals as if the case of every word were uninformative."""
@@ -94,6 +107,7 @@ class SignalExtractor:
         version 0.2 and before
     caseless: also tell which words are in a script without case
     shared_gates: of repeated words, case-folded, if the model was adapted to texts
+    date_expressions: whose words cannot be in names, if whole dates are entities
     """
 
     ordinary: Set[str] | None = None
@@ -102,6 +116,7 @@ class SignalExtractor:
     strict_headlines: bool = False
     caseless: bool = False
     shared_gates: Mapping[str, SharedGates] | None = None
+    date_expressions: DateExpressions | None = None
 
     def extract(self, sentences: Sentences) -> WordSignals:
         """Return the signals of the words of one text."""
@@ -130,11 +145,18 @@ class SignalExtractor:
             casing[repeated & (casing == Casing.LOWER)] = Casing.UNINFORMATIVE
         if self.dates is not None:
             casing[(traits & _DATE) != 0] = Casing.UNINFORMATIVE
+        shared = self._shared(words)
+        if shared is not None:
+            casing[(shared[:, 3] > 0) & (casing == Casing.CAPITAL)] = Casing.UNINFORMATIVE
         possible = (traits & _POSSIBLE) != 0
         if self.strict_headlines:
             possible &= ~_is_markup(traits)
+        in_date = None
+        if self.date_expressions is not None:
+            in_date = self.date_expressions.words_in_dates(words)
+            possible &= ~in_date
         caseless = (traits & _CASELESS) != 0 if self.caseless else None
-        return WordSignals(casing, repeated, possible, caseless, self._shared(words))
+        return WordSignals(casing, repeated, possible, caseless, shared, in_date)
 
     @cached_property
     def _traits(self) -> WordCache:
@@ -157,7 +179,7 @@ class SignalExtractor:
         if not known:
             return None
         values = [known.get(word.casefold(), _NOT_SHARED) for word in words.vocabulary]
-        return np.array(values, dtype=np.float32).reshape(-1, 2)[words.word_ids]
+        return np.array(values, dtype=np.float32).reshape(-1, len(_NOT_SHARED))[words.word_ids]
 
     def _is_possible(self, word: str) -> bool:
         if self.dates is not None and word[:1].isdecimal():

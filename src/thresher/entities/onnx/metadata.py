@@ -68,6 +68,8 @@ def to_metadata(model: "FinderModel", graph: "WordGraph") -> dict[str, str]:
         "not_names": sorted(model.not_names),
         "dates": None if model.dates is None else sorted(model.dates),
         "shared_gates": dict(model.shared_gates),
+        "date_expressions": model.date_expressions
+        and model_config.date_expressions_config(model.date_expressions),
         "scripts": None if model.scripts is None else sorted(model.scripts),
         "kinds": None if classifier is None else _classifier_config(classifier),
         "listed": model.kinds.listed_config() if model.kinds else {},
@@ -120,6 +122,7 @@ def _from_config(config: Mapping[str, Any], metadata: Mapping[str, str]) -> Find
         not_names=not_names,
         dates=None if dates is None else frozenset(_words(config, "dates")),
         shared_gates=model_config.shared_gates(config),
+        date_expressions=model_config.date_expressions(config),
     )
     decoder = WordDecoder(weights, not_names, spans, float(config["min_word_score"]))
     classifier = None if config["kinds"] is None else _classifier(config["kinds"])
