@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from thresher.entities.finding.abbreviations import with_long_forms
+from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.entity_rate import gates_at_text_rates
 from thresher.entities.finding.lists import with_listed_names
@@ -59,20 +60,43 @@ class SentenceScorer:
         least = None if kind_scores is None else finding_scores(kind_scores, self.finding)
         scores = self.decoder.word_scores(gate_scores, signals, least)
         found = list(self.decoder.candidates(indexed, gate_scores, signals, encoded.links, least))
-        if self.decoder.span_model is not None:
-            found = with_long_forms(indexed, with_listed_names(sentences, found))
-            found = with_repeated_mentions(sentences, found, list(map(len, texts)))
-        if self.assigner is not None:
-            found = self.assigner.assign(texts, found, encoded, self.signals.dates)
-        dates = self.signals.date_expressions
-        if dates is not None and signals.in_date is not None:  # dates have no kind
-            found = [
-                sorted([*names, *(Candidate(*each, DATE_SCORE) for each in dates.find(words))])
-                for names, words in zip(found, sentences, strict=True)
-            ]
+        found = self._with_support_and_kinds(texts, indexed, found, encoded)
+        if self.signals.date_expressions is not None and signals.in_date is not None:
+            found = _with_dates(sentences, found, self.signals.date_expressions)
             scores = np.where(signals.in_date, np.float32(DATE_SCORE), scores)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)
             for words, (start, end), candidates in zip(sentences, bounds, found, strict=True)
         ]
+
+    def _with_support_and_kinds(
+        self,
+        texts: Sequence[SplitText],
+        indexed: IndexedSentences,
+        found: list[list[Candidate]],
+        encoded: EncodedWords,
+    ) -> list[list[Candidate]]:
+        """Return the candidates with scores that other words of their text support, and kinds.
+
+        indexed: the sentences of all texts   found: the candidates of each sentence
+        """
+        if self.decoder.span_model is not None:
+            sentences = list(chain.from_iterable(texts))
+            found = with_long_forms(indexed, with_listed_names(sentences, found))
+            found = with_repeated_mentions(sentences, found, list(map(len, texts)))
+        if self.assigner is None:
+            return found
+        return self.assigner.assign(texts, found, encoded, self.signals.dates)
+
+
+def _with_dates(
+    sentences: Sequence[Sequence[str]],
+    found: Sequence[Sequence[Candidate]],
+    dates: DateExpressions,
+) -> list[list[Candidate]]:
+    """Return the candidates of each sentence and the dates in it, which have no kind."""
+    return [
+        sorted([*names, *(Candidate(*each, DATE_SCORE) for each in dates.find(words))])
+        for names, words in zip(found, sentences, strict=True)
+    ]
