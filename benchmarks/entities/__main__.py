@@ -64,7 +64,7 @@ Cases = dict[str, Figures]
 MEAN_ROW = f"{ENGLISH}+{MULTILINGUAL}"
 # A row like the second interpretation of spaCy's entities: without the kinds that the guideline of
 # a set does not annotate. Entities without a kind are kept. CrossNER annotates all kinds.
-GUIDELINE_ROW = "built-in model, only kinds of the guideline"
+GUIDELINE_ROW = "only kinds of the guideline"
 _TERMS = {"chemical", "disease"}
 _NAMES = {"person", "place", "organisation", "group", "product", "work", "event"}
 NOT_ANNOTATED = {

@@ -4,7 +4,8 @@
 
 The built-in English model finds entities in a part of the raw text. The teacher of the English
 models keeps a sample of them, with its own vectors of their contexts, and learns the kinds of
-src/thresher/entities/kinds/english.toml from it. The built-in models learn to predict its kinds.
+src/thresher/entities/kinds/english.toml from it. The built-in models learn to predict its kinds of
+these entities.
 `--keep-sample` learns from the sample that the teacher has, which is enough if only the example
 names have changed. `--only multilingual` builds only the models of these names.
 """
@@ -14,8 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.data import TEACHER, raw_english
+from benchmarks.entities.gate_targets import TERM_KINDS
 from thresher.entities.built_in import ENGLISH, MULTILINGUAL, NAMES, find_model_folder
 from thresher.entities.finder import EntityFinder
+from thresher.entities.finder_kinds import kinds_of_teacher
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.kind_model import KindModel
@@ -35,9 +38,10 @@ def main() -> None:
     options = parser.parse_args()
     sentences = IndexedSentences.from_sentences([s for s in raw_english() if s][::_STEP])
     teacher = EntityFinder.load(TEACHER, device="cpu", exact=True)
+    english = EntityFinder.load(ENGLISH, device="cpu", exact=True).with_kinds(None)
     if TEACHER.name in options.only:
         if not options.keep_sample:
-            kinds = KindModel(entity_sample(teacher, sentences))
+            kinds = KindModel(entity_sample(teacher, english, sentences))
             teacher = EntityFinder(teacher.encoder, replace(teacher.model, kinds=kinds))
         teacher = teacher.with_kinds(KindExamples.english())
         save(teacher, TEACHER)
@@ -45,12 +49,26 @@ def main() -> None:
         if name in options.only:
             # The multilingual gates were trained on vectors in int8, which differ more.
             student = EntityFinder.load(name, device="cpu", exact=name != MULTILINGUAL)
-            save(student.with_kinds_of(teacher, sentences), find_model_folder(name))
+            own_teacher = teacher if name != MULTILINGUAL else teacher.with_kinds(without_terms())
+            kinds = kinds_of_teacher(student, own_teacher, sentences, finder=english)
+            with_kinds = EntityFinder(student.encoder, replace(student.model, kinds=kinds))
+            save(with_kinds, find_model_folder(name))
 
 
-def entity_sample(teacher: EntityFinder, sentences: IndexedSentences) -> EntitySample:
-    """Return the entities that the English model finds, with the teacher's vectors."""
-    finder = EntityFinder.load(ENGLISH, device="cpu", exact=True).with_kinds(None)
+def without_terms() -> KindExamples:
+    """Return the example names of the kinds that have no gates for terms.
+
+    The multilingual model does not find terms in lower case, and takes names of languages that it
+    knows little of for chemicals.
+    """
+    names = KindExamples.english().names
+    return KindExamples({kind: own for kind, own in names.items() if kind not in TERM_KINDS})
+
+
+def entity_sample(
+    teacher: EntityFinder, finder: EntityFinder, sentences: IndexedSentences
+) -> EntitySample:
+    """Return the entities that a finder finds, with the teacher's vectors."""
     samples = []
     for low in range(0, len(sentences), SENTENCES_PER_GROUP):
         group = sentences[low : low + SENTENCES_PER_GROUP]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,13 +58,25 @@ def test_a_folder_whose_name_contains_plus_is_one_model(tmp_path, finders):
     assert isinstance(choice(str(folder)).load(), EntityFinder)
 
 
-def test_relative_folders_become_absolute(tmp_path, finders, monkeypatch):
+def test_relative_folders_become_absolute_and_stay_adapted(tmp_path, finders, monkeypatch):
     monkeypatch.chdir(tmp_path)
     finders[1].save("mine")
+    adaptation = finders[1].estimate_adaptation([WORDS * 300])
+    adapted = replace(choice("mine+english"), adaptations={"mine": adaptation})
+    found = adapted.with_absolute_folder().load()
+    assert found.threshold == adapted.load().threshold == adaptation.threshold
     made = choice("english+mine").with_absolute_folder()
     assert made.name == f"english+{tmp_path / 'mine'}"
     assert model_identity(made) == model_identity(choice("english+mine"))
     assert model_identity(made) != model_identity(choice("english"))
+
+
+def test_the_first_model_is_adapted(finders):
+    texts = [[["Marie", "Curie", "left", "Paris", "."]] * 500]
+    adapted = MeanFinder(finders).adapted_to_words(texts)
+    own = finders[0].adapted_to_words(texts)
+    assert adapted.threshold == own.threshold != finders[0].threshold
+    assert adapted.finders[1] is finders[1]
 
 
 @pytest.mark.parametrize("name", ["english+nothing", "english+", "+", "english+auto"])

@@ -53,8 +53,9 @@ class FinderChoice:
     def with_absolute_folder(self) -> "FinderChoice":
         """Return a choice that is valid in any working folder; names of built-in models stay."""
         if len(self.parts) > 1:
-            absolute = (each.with_absolute_folder().name for each in self.parts)
-            return self.with_model(MEAN_OF.join(absolute))
+            absolute = [each.with_absolute_folder() for each in self.parts]
+            names = MEAN_OF.join(each.name for each in absolute)
+            return replace(self.with_model(names), adaptations=absolute[0].adaptations)
         if self.folder is None or not self.folder.exists():
             return self
         folder = self.folder.resolve()
@@ -83,8 +84,11 @@ class FinderChoice:
         return ENGLISH if self.folder is None else str(self.folder)
 
     def adapts_by_default(self) -> bool:
-        """Return True if the model is adapted to the texts unless the user says otherwise."""
-        return len(self.parts) == 1 and self._config().get("adapt") is True
+        """Return True if the model is adapted to texts unless the user says otherwise.
+
+        Of several models that are averaged, the first one counts.
+        """
+        return self._config().get("adapt") is True
 
     def readable_scripts(self) -> frozenset[str] | None:
         """Return the scripts that the model can read, from its config; None if not known."""
@@ -130,7 +134,8 @@ class FinderChoice:
         if self.selector is not None:
             raise InputError(f"`selector` needs one model; {self.name} is a mean of models")
         first, *others = (replace(each, rules=None) for each in self.parts)
-        others = [replace(each, kinds=KindsWord.NONE) for each in others]  # the first one assigns
+        # The first model assigns kinds and knows dates.
+        others = [replace(each, kinds=KindsWord.NONE, dates=False) for each in others]
         return MeanFinder([each.load_entity_finder() for each in (first, *others)])
 
     def _load_static(self) -> "TextFinder | None":

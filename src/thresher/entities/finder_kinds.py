@@ -39,14 +39,22 @@ def kinds_from_examples(
     return replace(kinds, classifier=classifier, listed=examples.listed())
 
 
-def kinds_of_teacher(student: ModelFinder, teacher: ModelFinder, sentences: SplitText) -> KindModel:
+def kinds_of_teacher(
+    student: ModelFinder,
+    teacher: ModelFinder,
+    sentences: SplitText,
+    *,
+    finder: ModelFinder | None = None,
+) -> KindModel:
     """Train a student on raw sentences to predict the kinds of its teacher.
 
-    The entities that the student finds in the sentences are its sample of entities.
+    finder: finds the entities whose kinds are predicted, which are also the student's sample of
+        entities; by default the teacher
     """
+    finder = finder or teacher
     some = sentences[:: -(-len(sentences) // _KIND_SENTENCES) or 1]
-    encoded = student.word_scorer.encode(some)
-    found, vectors = student.found_in(some, encoded), encoded.vectors
+    found = finder.found_in(some, finder.word_scorer.encode(some))
+    vectors = student.word_scorer.encode(some).vectors
     sample = collect_sample(some, found, vectors, UnitIndex.of_words(some))
     classifier = teacher.model.kinds.classifier if teacher.model.kinds else None
     if classifier is None or not len(sample):

@@ -1,16 +1,17 @@
 """A finder whose gates are the mean of those of several finders."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
 from thresher.entities.encoding_finder import EncodingFinder
+from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.signal_weights import gate_log_odds
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links
 from thresher.entities.kinds.assignment import EncodedWords
-from thresher.entities.model_finder import ModelFinder
 
 
 class MeanFinder(EncodingFinder):
@@ -24,7 +25,7 @@ class MeanFinder(EncodingFinder):
     [Span(start=0, end=11, text='Marie Curie', score=…), Span(start=17, end=22, text='Paris', …)]
     """
 
-    def __init__(self, finders: Sequence[ModelFinder]) -> None:
+    def __init__(self, finders: Sequence[EntityFinder]) -> None:
         self.finders = tuple(finders)
         first = self.finders[0]
         super().__init__(
@@ -35,6 +36,11 @@ class MeanFinder(EncodingFinder):
     def lacks_int8(self) -> bool:
         """True if one of the models can run in int8 on a CPU, but this CPU cannot."""
         return any(finder.lacks_int8 for finder in self.finders)
+
+    def adapted_to_words(self, texts: Iterable[SplitText]) -> Self:
+        """Return a finder whose first finder is adapted to texts that are split into words."""
+        first, *others = self.finders
+        return type(self)([first.adapted_to_words(texts), *others])
 
     def encode(self, sentences: SplitText) -> EncodedWords:
         """Return the mean gates and links of words, and the vectors of the first finder."""

@@ -63,7 +63,7 @@ def adapted(
     first, texts = _first_documents(documents)
     adaptations = {}
     for name, own in _texts_by_model(choice, texts).items():
-        model = choice.with_model(name) if choice.is_auto else choice
+        model = choice.with_model(name) if choice.is_auto else choice.parts[0]
         if (adapt or model.adapts_by_default()) and _has_enough_words(own):
             finder = load_entity_finder(replace(model, kinds=KindsWord.NONE), quiet=quiet)
             adaptation = finder.estimate_adaptation(own)
@@ -99,7 +99,7 @@ def _texts_by_model(
     choice: FinderChoice, texts: list[list[list[str]]]
 ) -> "dict[str, list[SplitText]]":
     if not choice.is_auto:
-        return {choice.name: [*texts]}
+        return {choice.parts[0].name: [*texts]}
     from thresher.entities.auto_finder import texts_by_model  # noqa: PLC0415 (torch)
 
     return texts_by_model(texts)
