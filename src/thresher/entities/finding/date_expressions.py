@@ -72,10 +72,9 @@ class DateExpressions:
         """Return the end of the expression that starts with a part."""
         end = start + 1
         while end < len(words):
-            gap = next((i for i, word in enumerate(words[end:]) if word not in self.joining), 0)
+            next_words = words[end : end + _MAX_GAP + 1]
+            gap = next((i for i, word in enumerate(next_words) if word not in self.joining), 0)
             after = end + gap
-            if gap > _MAX_GAP or after >= len(words):
-                break
             if not (parts[after] or (gap and self._is_number(words[after], follows=True))):
                 break
             end = after + 1
