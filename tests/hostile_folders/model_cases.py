@@ -147,7 +147,7 @@ KINDS: dict[str, Change] = {
     ),
     "a kind twice": text("kinds.json", lambda value: value["kinds"].__setitem__(0, "place")),
     "a listed name of no kind": text(
-        "kinds.json", lambda value: value.__setitem__("listed", {"oslo": 7})
+        "kinds.json", lambda value: value.__setitem__("listed", {"oslo": 99})
     ),
     "listed names without kinds": text(
         "kinds.json", lambda value: value.__setitem__("listed", ["oslo"])

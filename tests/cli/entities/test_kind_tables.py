@@ -45,8 +45,8 @@ def test_no_heading_is_shortened_at_80_characters(kinds):
     assert out.count("1,234") == 2 * len(kinds)
 
 
-def test_the_matrices_of_the_built_in_kinds_are_not_divided_at_80_characters():
-    tables, _ = shown(BUILT_IN, 80)
+def test_the_matrices_of_the_built_in_kinds_are_not_divided_at_100_characters():
+    tables, _ = shown(BUILT_IN, 100)
     assert len(tables) == 3
     assert len(shown(BUILT_IN, 40)[0]) > 3
 
