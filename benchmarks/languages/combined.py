@@ -16,8 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.data import MODELS, Gold, read_gold
 from benchmarks.languages.data import raw_sentences
 from benchmarks.languages.fitted import LANGUAGES
@@ -26,8 +24,9 @@ from benchmarks.languages.multilingual_data import LANGUAGE_SETS
 from thresher.atomic_files import write_file
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.adaptation import Adaptation, estimate_adaptation
-from thresher.entities.finding.signal_weights import Scores, gate_log_odds
+from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.assignment import EncodedWords
+from thresher.entities.mean_finder import MeanFinder
 from thresher.entities.training.settings import EntitySettings
 
 RAW_WORDS = 40_000
@@ -59,16 +58,6 @@ def first_raw_sentences(language: str) -> Sentences:
     return chosen
 
 
-def mean_encoded(left: EncodedWords, right: EncodedWords) -> EncodedWords:
-    """Return encoded words with the mean log-odds of two finders."""
-    assert left.links is not None
-    assert right.links is not None
-    odds = (gate_log_odds(left.gate_scores) + gate_log_odds(right.gate_scores)) / 2
-    gates = (1 / (1 + np.exp(-odds))).astype(np.float32)
-    links = ((left.links + right.links) / 2).astype(np.float32)
-    return replace(left, gate_scores=gates, links=links)
-
-
 def adaptation(
     finder: EntityFinder, texts: list[Sentences], encoded: EncodedWords, date_gates: Scores
 ) -> Adaptation:
@@ -89,11 +78,8 @@ def measure(language: str, other: EntityFinder) -> dict[str, Any]:
     gold = read_gold({language: LANGUAGE_SETS[language]})[0]
     raw = first_raw_sentences(language)
     both = gold.sentences + raw
-    own, fit = shared.encode(both), other.encode(both)
-    gates = {
-        "multilingual": own,
-        "mean": mean_encoded(own, fit),
-    }
+    mean = MeanFinder([shared, other])
+    gates = {"multilingual": shared.encode(both), "mean": mean.encode(both)}
     date_gates = shared.with_dates().gate_scores(both)
     return {
         case: _figures(shared, data, raw, gates, date_gates) for case, data in gold.cases().items()

@@ -71,3 +71,17 @@ def test_without_a_candidate_nothing_is_found():
     assert found_in("mean arterial pressure ( MAP ) in Boston", (7, 8, 0.9)) == [
         Candidate(7, 8, 0.9)
     ]
+
+
+def test_each_long_form_of_a_sentence_has_its_own_score():
+    first, second = "World Health Organization ( WHO )", "United Nations ( UN )"
+    found = found_in(f"{first} and {second}", (1, 3, 0.7), (7, 8, 0.4), (10, 11, 0.6))
+    assert found == [Candidate(0, 3, 0.7), Candidate(7, 9, 0.6), Candidate(10, 11, 0.6)]
+
+
+def test_a_sentence_can_have_thousands_of_abbreviations():
+    words = "Alpha Beta ( AB ) and".split() * 20_000
+    candidates = [Candidate(start, start + 1, 0.5) for start in range(0, len(words), 6)]
+    sentences = IndexedSentences.from_sentences([words])
+    (found,) = with_long_forms(sentences, [candidates])
+    assert found == [each._replace(end=each.start + 2) for each in candidates]

@@ -6,6 +6,7 @@ initials of its parts. A long form and its abbreviation are names of the same th
 larger of their scores. Candidates that overlap with the long form are replaced by it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
@@ -15,7 +16,7 @@ from thresher.text.indexed_sentences import IndexedSentences
 
 _OPENING, _CLOSING = frozenset("(["), frozenset(")]")
 _MIN_LETTERS, _MAX_LETTERS = 2, 10
-_MIN_WORDS = 2  # of a long form
+_MIN_WORDS, _MAX_WORDS = 2, 30  # of a long form
 _SKIPPED = frozenset("of and the for in on to a an by with at de & - – / 's ’s".split())
 
 
@@ -24,13 +25,18 @@ def with_long_forms(
 ) -> list[list[Candidate]]:
     """Return the candidates of each sentence, with the long forms of abbreviations among them."""
     changed = list(map(list, candidates))
-    opening = np.flatnonzero(sentences.map_words(_OPENING.__contains__, np.bool_))
-    numbers = np.searchsorted(sentences.starts, opening, side="right") - 1
-    positions = opening - sentences.starts[numbers]
+    openings = np.flatnonzero(sentences.map_words(_OPENING.__contains__, np.bool_))
+    numbers = np.searchsorted(sentences.starts, openings, side="right") - 1
+    positions = openings - sentences.starts[numbers]
+    in_sentence: defaultdict[int, list[int]] = defaultdict(list)
     for number, position in zip(numbers.tolist(), positions.tolist(), strict=True):
-        words, own = sentences[number], changed[number]
-        if own and (start := long_form_start(words, position)) is not None:
-            changed[number] = _with_long_form(own, start, position)
+        in_sentence[number].append(position)
+    for number, own in in_sentence.items():
+        words = sentences[number] if changed[number] else []
+        starts = ((long_form_start(words, each), each) for each in own)
+        forms = [(start, opening) for start, opening in starts if start is not None]
+        if forms:
+            changed[number] = _with_forms(changed[number], forms)
     return changed
 
 
@@ -47,11 +53,13 @@ def long_form_start(words: Sequence[str], opening: int) -> int | None:
     letters = _letters_of(words[opening + 1])
     if not letters:
         return None
+    low = max(0, opening - _MAX_WORDS)
+    before = words[low:opening]
     # "and" does not count in NASA, but "of" does in DoD.
-    start = _spelled_from(words[:opening], letters, skipped=_SKIPPED)
+    start = _spelled_from(before, letters, skipped=_SKIPPED)
     if start is None:
-        start = _spelled_from(words[:opening], letters, skipped=frozenset())
-    return start if start is not None and opening - start >= _MIN_WORDS else None
+        start = _spelled_from(before, letters, skipped=frozenset())
+    return low + start if start is not None and len(before) - start >= _MIN_WORDS else None
 
 
 def _spelled_from(words: Sequence[str], letters: Sequence[str], *, skipped: Set[str]) -> int | None:
@@ -90,13 +98,28 @@ def _initials(word: str) -> Iterator[str]:
     return (part[0] for part in word.casefold().split("-") if part and part[0].isalnum())
 
 
-def _with_long_form(candidates: Sequence[Candidate], start: int, opening: int) -> list[Candidate]:
-    """Return the candidates of a sentence with a long form from `start` to the parenthesis."""
-    replaced = [each for each in candidates if each.start < opening and each.end > start]
-    short = [each for each in candidates if each.start <= opening + 1 < each.end]
-    score = max((each.score for each in (*replaced, *short)), default=0.0)
-    if not score:
-        return list(candidates)
-    kept = [each for each in candidates if each not in replaced and each not in short]
-    names = [Candidate(start, opening, score), *(each._replace(score=score) for each in short)]
+def _with_forms(
+    candidates: Sequence[Candidate], forms: Sequence[tuple[int, int]]
+) -> list[Candidate]:
+    """Return the candidates of a sentence and its long forms, without the candidates in these.
+
+    A long form is added if a candidate overlaps with it or is its abbreviation.
+
+    forms: the start of each long form, and the parenthesis where it ends
+    """
+    form_of = {word: form for form in forms for word in range(*form)}
+    abbreviated = {opening + 1: (start, opening) for start, opening in forms}
+    scores: dict[tuple[int, int], float] = {}
+    kept, short = [], []
+    for each in candidates:
+        own = {form_of[word] for word in range(each.start, each.end) if word in form_of}
+        form = abbreviated.get(each.start)
+        for one in own or ({form} if form else ()):
+            scores[one] = max(each.score, scores.get(one, 0.0))
+        if form:
+            short.append((each, form))
+        elif not own:
+            kept.append(each)
+    names = [Candidate(start, end, score) for (start, end), score in scores.items()]
+    names += [each._replace(score=scores[form]) for each, form in short]
     return sorted([*kept, *names])
