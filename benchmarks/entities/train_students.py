@@ -36,7 +36,7 @@ from thresher.gates.objective import agreement
 from thresher.gates.optimization import set_learning_rate, take_step
 
 STUDENTS = {NARROW.name: (NARROW, ENGLISH), SMALL.name: (SMALL, SMALL_ENGLISH)}
-EPOCHS, WORDS_PER_BATCH = 4, 3000
+EPOCHS, WORDS_PER_BATCH = 3, 3000
 LEARNING_RATE, WEIGHT_DECAY, WARM_UP = 3e-4, 1e-2, 200
 LINK_WEIGHT, VECTOR_WEIGHT = 0.5, 0.1
 HIDDEN_TOKENS = 0.1  # the largest fraction in a sentence
