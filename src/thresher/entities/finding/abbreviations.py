@@ -29,13 +29,15 @@ def with_long_forms(sentences: IndexedSentences, found: CandidateArrays) -> Cand
     ends_of_forms = np.array([end for _, end in forms])
     with_forms = np.searchsorted(sentences.starts, ends_of_forms, side="right") - 1
     is_changed = np.isin(found.sentence, with_forms)  # candidates of other sentences stay
-    own = found.rows(is_changed)
+    kept, own = found.rows(~is_changed), found.rows(is_changed)
     values = (each.tolist() for each in (own.starts, own.ends, own.scores))
     names = _with_forms(list(starmap(Candidate, zip(*values, strict=True))), forms)
-    starts, ends, scores = ([each[field] for each in names] for field in range(3))
-    new = CandidateArrays.from_spans(sentences, starts, ends, scores)
-    kept = found.rows(~is_changed)
-    joined = CandidateArrays(*map(np.concatenate, zip(kept, new, strict=True)))
+    joined = CandidateArrays.from_spans(
+        sentences,
+        np.append(kept.starts, [each.start for each in names]).astype(np.int64),
+        np.append(kept.ends, [each.end for each in names]).astype(np.int64),
+        np.append(kept.scores, [each.score for each in names]),
+    )
     return joined.rows(np.argsort(joined.starts))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import chain, pairwise, starmap
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,29 +32,32 @@ class CandidateArrays(NamedTuple):
     ) -> "CandidateArrays":
         """Return the candidates of each sentence as arrays."""
         counts = list(map(len, candidates))
-        start, end, score = (
-            np.fromiter(map(itemgetter(field), chain.from_iterable(candidates)), dtype, sum(counts))
-            for field, dtype in enumerate((np.int64, np.int64, np.float64))
-        )
+        flat = list(chain.from_iterable(candidates))
         sentence = np.repeat(np.arange(len(counts)), counts)
         offset = sentences.starts[sentence]
-        return cls(start + offset, end + offset, score, sentence)
+        return cls(
+            offset + np.array([each.start for each in flat], dtype=np.int64),
+            offset + np.array([each.end for each in flat], dtype=np.int64),
+            np.array([each.score for each in flat], dtype=np.float64),
+            sentence,
+        )
 
     @classmethod
     def from_spans(
         cls,
         sentences: IndexedSentences,
-        starts: Sequence[int] | Indices,
-        ends: Sequence[int] | Indices,
-        scores: Sequence[float] | NDArray[np.float64],
+        starts: Indices,
+        ends: Indices,
+        scores: NDArray[np.float64],
     ) -> "CandidateArrays":
         """Return candidates whose words are counted through all sentences."""
-        arrays = np.asarray(starts, np.int64), np.asarray(ends, np.int64), np.asarray(scores, float)
-        return cls(*arrays, np.searchsorted(sentences.starts, arrays[0], side="right") - 1)
+        return cls(starts, ends, scores, np.searchsorted(sentences.starts, starts, "right") - 1)
 
     def rows(self, index: NDArray[np.int64] | NDArray[np.bool_]) -> "CandidateArrays":
         """Return some of the candidates."""
-        return CandidateArrays(*(each[index] for each in self))
+        return CandidateArrays(
+            self.starts[index], self.ends[index], self.scores[index], self.sentence[index]
+        )
 
     def names(self, sentences: IndexedSentences) -> list[Name]:
         """Return the case-folded words of each candidate."""

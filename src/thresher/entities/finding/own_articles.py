@@ -13,6 +13,8 @@ def with_own_articles(sentences: IndexedSentences, found: CandidateArrays) -> Ca
     article = sentences.map_words(CAPITALISED_ARTICLES.__contains__, np.bool_)
     first = sentences.starts[found.sentence]
     after = np.flatnonzero(article[found.starts - 1] & (found.starts > first))
+    if not len(after):
+        return found
     # The case of a sentence is needed only if a candidate is directly after such an article.
     numbers, own = np.unique(found.sentence[after], return_inverse=True)
     some = IndexedSentences.from_sentences(sentences[number] for number in numbers.tolist())

@@ -100,7 +100,7 @@ class SpanModel:
         first, end = _stretches(inside, sentences.starts)
         spans = span_probabilities(first, end, weights, at_least=MIN_PROBABILITY)
         starts, ends, probabilities = best_spans(*spans)
-        scores = list(map(span_score, probabilities.tolist()))
+        scores = np.array(list(map(span_score, probabilities.tolist())), dtype=np.float64)
         return CandidateArrays.from_spans(sentences, starts, ends, scores)
 
     def continuations(self, inputs: ChainInputs) -> Evidence:

@@ -162,7 +162,8 @@ class KindAssigner:
         least = np.clip(least, _NEVER_A_KIND, _ALWAYS_A_KIND)
         has_kind = (scores >= least) & (kinds < len(names))
         kind_names = np.array([*names, None], dtype=object)[np.where(has_kind, kinds, -1)]
-        kind_scores = np.where(has_kind, np.minimum(scores, 1.0), None)
+        kind_scores = np.minimum(scores, 1.0).astype(object)
+        kind_scores[~has_kind] = None
         return found.by_sentence(sentences, kind_names.tolist(), kind_scores.tolist())
 
 
