@@ -44,6 +44,16 @@ FIRST_FINDS = 7  # runs of each model, of which the fastest counts
 _TEXT = "Marie Curie moved to Paris."
 
 
+def environment(instructions: str) -> dict[str, str]:
+    """Return the environment of a process with these instructions; limits set outside are left out.
+
+    Some machines set OPENBLAS_CORETYPE, with which "this CPU" would be an older one.
+    """
+    limited = {name for limits in INSTRUCTIONS.values() for name in limits}
+    outside = {name: value for name, value in os.environ.items() if name not in limited}
+    return outside | INSTRUCTIONS[instructions]
+
+
 @dataclass(frozen=True)
 class Contestant:
     """One row with some instructions and a number of threads, in a process of its own."""
@@ -59,7 +69,7 @@ class Contestant:
         limits = {"OMP_NUM_THREADS": count, "OPENBLAS_NUM_THREADS": count}
         process = subprocess.Popen(
             [sys.executable, "-m", __spec__.name, "--row", row, "--sentences", str(sentences)],
-            env=os.environ | INSTRUCTIONS[instructions] | limits,
+            env=environment(instructions) | limits,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -114,7 +124,7 @@ def measure(sentences: int, rounds: int, thread_counts: Sequence[int]) -> list[d
 
 def first_finds() -> dict[str, float]:
     """Return the CPU seconds of `thresher find` with a short text, for each built-in model."""
-    limits = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    limits = environment("this CPU") | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     seconds = {}
     for model in NAMES:
         command = [sys.executable, "-m", "thresher", "find", _TEXT, "--model", model, "--quiet"]
@@ -139,10 +149,10 @@ def quality() -> dict[str, Any]:
 def quality_of_all() -> dict[str, Any]:
     """Return `quality` with each set of instructions, each in a process of its own."""
     results = {}
-    for name, limits in INSTRUCTIONS.items():
+    for name in INSTRUCTIONS:
         done = subprocess.run(
             [sys.executable, "-m", __spec__.name, "--quality-here"],
-            env=os.environ | limits,
+            env=environment(name),
             check=True,
             stdout=subprocess.PIPE,
             text=True,

@@ -9,6 +9,7 @@ from thresher.encoders import Encoder
 from thresher.encoders.int8_linear import int8_supported
 from thresher.encoders.protocol import LowPrecisionEncoder
 from thresher.entities.encoding_finder import EncodingFinder
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signal_weights import Scores
@@ -16,12 +17,14 @@ from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import Links
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample, empty_sample
+from thresher.entities.kinds.shared_evidence import Mentions
 from thresher.entities.model import FinderModel
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.entities.word_scorer import WordScorer
 from thresher.errors import InputError
 from thresher.gates.word_vectors import UnitIndex
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
+from thresher.text.indexed_sentences import IndexedSentences
 
 SENTENCES_PER_GROUP = 2048  # encoded at a time where the text is a whole corpus
 
@@ -104,8 +107,11 @@ class ModelFinder(EncodingFinder):
         scorer = self._sentence_scorer
         if scorer.assigner is None:
             raise InputError("this finder has no kinds; give it some with `with_kinds`")
+        indexed = IndexedSentences.from_sentences(sentences)
+        found = CandidateArrays.of(indexed, spans)
+        mentions = Mentions.of(indexed, found, [len(sentences)])
         encoded = self.word_scorer.encode(sentences)
-        return scorer.assigner.assign([sentences], spans, encoded, scorer.signals.dates)
+        return scorer.assigner.assign(indexed, found, mentions, encoded, scorer.signals.dates)
 
     def entity_sample(self, sentences: SplitText) -> EntitySample:
         """Return a sample of the entities of sentences, with the vectors of their contexts."""

@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from thresher.entities.finding.abbreviations import with_long_forms
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.entity_rate import gates_at_text_rates
@@ -17,6 +18,7 @@ from thresher.entities.finding.signals import SignalExtractor
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner, finding_scores
+from thresher.entities.kinds.shared_evidence import Mentions
 from thresher.text.indexed_sentences import IndexedSentences
 
 DATE_SCORE = 0.7  # of all date expressions; about the precision of names with this score
@@ -59,35 +61,37 @@ class SentenceScorer:
         kind_scores = encoded.kind_scores
         least = None if kind_scores is None else finding_scores(kind_scores, self.finding)
         scores = self.decoder.word_scores(gate_scores, signals, least)
-        found = list(self.decoder.candidates(indexed, gate_scores, signals, encoded.links, least))
-        found = self._with_support_and_kinds(texts, indexed, found, encoded)
+        found = self.decoder.candidate_arrays(indexed, gate_scores, signals, encoded.links, least)
+        found_in = self._with_support_and_kinds(indexed, found, encoded, list(map(len, texts)))
         if self.signals.date_expressions is not None and signals.in_date is not None:
-            found = _with_dates(sentences, found, self.signals.date_expressions)
+            found_in = _with_dates(sentences, found_in, self.signals.date_expressions)
             scores = np.where(signals.in_date, np.float32(DATE_SCORE), scores)
         bounds = pairwise(indexed.starts.tolist())
         return [
             ScoredSentence(words, scores[start:end], candidates)
-            for words, (start, end), candidates in zip(sentences, bounds, found, strict=True)
+            for words, (start, end), candidates in zip(sentences, bounds, found_in, strict=True)
         ]
 
     def _with_support_and_kinds(
         self,
-        texts: Sequence[SplitText],
-        indexed: IndexedSentences,
-        found: list[list[Candidate]],
+        sentences: IndexedSentences,
+        found: CandidateArrays,
         encoded: EncodedWords,
+        text_lengths: Sequence[int],
     ) -> list[list[Candidate]]:
         """Return the candidates with scores that other words of their text support, and kinds.
 
-        indexed: the sentences of all texts   found: the candidates of each sentence
+        text_lengths: the number of sentences of each text
         """
-        if self.decoder.span_model is not None:
-            sentences = list(chain.from_iterable(texts))
-            found = with_long_forms(indexed, with_listed_names(sentences, found))
-            found = with_repeated_mentions(sentences, found, list(map(len, texts)))
+        with_spans = self.decoder.span_model is not None
+        if with_spans:
+            found = with_long_forms(sentences, with_listed_names(sentences, found))
+        mentions = Mentions.of(sentences, found, text_lengths)
+        if with_spans:
+            found = with_repeated_mentions(found, mentions.names)
         if self.assigner is None:
-            return found
-        return self.assigner.assign(texts, found, encoded, self.signals.dates)
+            return found.by_sentence(sentences)
+        return self.assigner.assign(sentences, found, mentions, encoded, self.signals.dates)
 
 
 def _with_dates(

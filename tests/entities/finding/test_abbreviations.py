@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thresher.entities.finding.abbreviations import long_form_start, with_long_forms
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.text.indexed_sentences import IndexedSentences
 
@@ -14,7 +15,8 @@ def start_in(text):
 
 def found_in(text, *candidates):
     sentences = IndexedSentences.from_sentences([text.split()])
-    return with_long_forms(sentences, [[Candidate(*each) for each in candidates]])[0]
+    arrays = CandidateArrays.of(sentences, [[Candidate(*each) for each in candidates]])
+    return with_long_forms(sentences, arrays).by_sentence(sentences)[0]
 
 
 @pytest.mark.parametrize(
@@ -83,5 +85,6 @@ def test_a_sentence_can_have_thousands_of_abbreviations():
     words = "Alpha Beta ( AB ) and".split() * 20_000
     candidates = [Candidate(start, start + 1, 0.5) for start in range(0, len(words), 6)]
     sentences = IndexedSentences.from_sentences([words])
-    (found,) = with_long_forms(sentences, [candidates])
+    arrays = CandidateArrays.of(sentences, [candidates])
+    (found,) = with_long_forms(sentences, arrays).by_sentence(sentences)
     assert found == [each._replace(end=each.start + 2) for each in candidates]

@@ -28,7 +28,7 @@ def inputs_of(text, names=(), nouns=()):
 def found(text, names=(), nouns=()):
     """The most probable names, as text."""
     words, sentences, inputs = inputs_of(text, names, nouns)
-    (candidates,) = MODEL.candidates(sentences.starts.tolist(), inputs)
+    (candidates,) = MODEL.candidates(sentences, inputs).by_sentence(sentences)
     return [" ".join(words[each.start : each.end]) for each in candidates if each.score > 0.3]
 
 

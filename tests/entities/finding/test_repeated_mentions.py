@@ -1,8 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.repeated_mentions import with_repeated_mentions
+from thresher.entities.kinds.shared_evidence import Mentions
+from thresher.text.indexed_sentences import IndexedSentences
 
 HUANG = ["Jensen", "Huang", "spoke"]
 
@@ -12,9 +15,16 @@ def texts_of(*scores):
     return [HUANG] * len(scores), [[Candidate(0, 2, score)] for score in scores]
 
 
+def found_in(sentences, candidates, lengths):
+    """Return the candidates of each sentence of texts with these numbers of sentences."""
+    indexed = IndexedSentences.from_sentences(sentences)
+    arrays = CandidateArrays.of(indexed, candidates)
+    mentions = Mentions.of(indexed, arrays, lengths)
+    return with_repeated_mentions(arrays, mentions.names).by_sentence(indexed)
+
+
 def supported(sentences, candidates, lengths):
-    found = with_repeated_mentions(sentences, candidates, lengths)
-    return [each.score for own in found for each in own]
+    return [each.score for own in found_in(sentences, candidates, lengths) for each in own]
 
 
 def test_a_name_found_in_two_of_three_mentions_is_found_in_the_third():
@@ -48,7 +58,7 @@ def test_scores_are_never_lowered_and_two_thirds_reach_the_new_minimum(scores):
 
 def test_nothing_else_of_a_candidate_changes():
     sentences, candidates = texts_of(0.9, 0.9, 0.1)
-    found = with_repeated_mentions(sentences, candidates, [3])
+    found = found_in(sentences, candidates, [3])
     assert [[(each.start, each.end, each.kind) for each in own] for own in found] == [
         [(0, 2, None)]
     ] * 3

@@ -16,6 +16,7 @@ from thresher.entities.finding.span_model import (
     span_probability,
     span_score,
 )
+from thresher.text.indexed_sentences import IndexedSentences
 
 MODEL = SpanModel(scale=0.9, bias=2.5, start=0.05, continuation=-1.0, link=0.3)
 INF = math.inf
@@ -32,6 +33,13 @@ def inputs(log_odds, links=None, can_start=None, can_end=None):
         np.array([True] * size if can_start is None else can_start),
         np.array([True] * size if can_end is None else can_end),
     )
+
+
+def candidates(model, starts, given_inputs):
+    """Return the candidates of each sentence; `starts` ends with the number of words."""
+    words = np.zeros(starts[-1], dtype=np.int32)
+    sentences = IndexedSentences(words, np.array(starts), ["word"])
+    return model.candidates(sentences, given_inputs).by_sentence(sentences)
 
 
 def enumerated(model, given_inputs):
@@ -84,7 +92,7 @@ def test_scores_of_candidates_are_the_probabilities_of_their_spans(
     size = len(log_odds)
     given_inputs = inputs(log_odds, links[:size], start_flags[:size], end_flags[:size])
     expected = enumerated(MODEL, given_inputs)
-    (found,) = MODEL.candidates([0, size], given_inputs)
+    (found,) = candidates(MODEL, [0, size], given_inputs)
     for each in found:
         score = span_score(expected[each.start, each.end])
         assert each.score == pytest.approx(score, rel=1e-9)
@@ -105,39 +113,39 @@ def test_the_score_of_a_span_rises_with_its_probability(low, high):
 
 
 def test_a_certain_name_scores_nearly_one():
-    (found,) = SpanModel().candidates([0, 1], inputs([9.0]))
+    (found,) = candidates(SpanModel(), [0, 1], inputs([9.0]))
     assert found[0].score > 0.95
 
 
 def test_words_without_evidence_split_a_sentence_without_changing_it():
     """A word that cannot be in a name separates the chains beside it."""
     whole = inputs([3.0, 2.0, -INF, 4.0])
-    (found,) = MODEL.candidates([0, 4], whole)
-    (left,) = MODEL.candidates([0, 2], inputs([3.0, 2.0], [0.0, -INF]))
+    (found,) = candidates(MODEL, [0, 4], whole)
+    (left,) = candidates(MODEL, [0, 2], inputs([3.0, 2.0], [0.0, -INF]))
     assert [each.end for each in found if each.start < 2] == [each.end for each in left]
     assert all(not each.start <= 2 < each.end for each in found)
 
 
 def test_joining_words_are_never_at_the_edge_of_a_name():
     can = [True, False, True]
-    (found,) = MODEL.candidates([0, 3], inputs([5.0, -1.0, 5.0], [4, 4, 4], can, can))
+    (found,) = candidates(MODEL, [0, 3], inputs([5.0, -1.0, 5.0], [4, 4, 4], can, can))
     assert {(each.start, each.end) for each in found} <= {(0, 1), (2, 3), (0, 3)}
 
 
 def test_links_decide_between_one_name_and_two():
     one, two = (
-        [(each.start, each.end) for each in next(MODEL.candidates([0, 2], inputs([6, 6], links)))]
+        [(each.start, each.end) for each in candidates(MODEL, [0, 2], inputs([6, 6], links))[0]]
         for links in ([6.0, 0], [-30.0, 0])
     )
     assert one == [(0, 2)]
     strong = SpanModel(start=0.3, continuation=-6.0)
-    pairs = next(strong.candidates([0, 2], inputs([6, 6], [-6.0, 0])))
+    (pairs,) = candidates(strong, [0, 2], inputs([6, 6], [-6.0, 0]))
     assert [(each.start, each.end) for each in pairs] == [(0, 1), (1, 2)]
     assert two[0][0] == 0
 
 
 def test_sentences_do_not_share_names():
-    found = list(MODEL.candidates([0, 1, 2], inputs([6.0, 6.0], [-INF, -INF])))
+    found = candidates(MODEL, [0, 1, 2], inputs([6.0, 6.0], [-INF, -INF]))
     assert [[(each.start, each.end) for each in row] for row in found] == [[(0, 1)], [(0, 1)]]
 
 
@@ -170,8 +178,8 @@ def test_sentences_together_have_the_candidates_of_each_alone():
     links[np.array(starts[1:]) - 1] = -INF
     values = (random.normal(0.5, 2, words), links, random.normal(size=words))
     flags = random.uniform(size=(2, words)) < 0.8
-    together = list(MODEL.candidates(starts, ChainInputs(*values, *flags)))
+    together = candidates(MODEL, starts, ChainInputs(*values, *flags))
     for low, high, found in zip(starts[:-1], starts[1:], together, strict=True):
         own = ChainInputs(*(each[low:high] for each in (*values, *flags)))
-        assert [found] == list(MODEL.candidates([0, high - low], own))
+        assert [found] == candidates(MODEL, [0, high - low], own)
     assert sum(map(len, together)) > 20

@@ -1,11 +1,22 @@
 import numpy as np
 import pytest
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import empty_sample
 from thresher.entities.kinds.kind_model import KindModel
+from thresher.entities.kinds.shared_evidence import Mentions
+from thresher.text.indexed_sentences import IndexedSentences
+
+
+def assigned(assigner, words, candidates, encoded, dates=None):
+    """Return the candidates of a text of one sentence with their kinds."""
+    sentences = IndexedSentences.from_sentences([words])
+    found = CandidateArrays.of(sentences, candidates)
+    mentions = Mentions.of(sentences, found, [1])
+    return assigner.assign(sentences, found, mentions, encoded, dates)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +36,7 @@ def test_a_kind_needs_a_probable_entity_of_this_kind(score, kind_score, has_kind
     classifier = KindClassifier(tuple("abcde"), zeros, np.log(probabilities), zeros[0])
     encoded = EncodedWords(np.ones(1, np.float32), np.ones((1, 2), np.float32))
     candidates = [[Candidate(0, 1, score)]]
-    ((found,),) = KindAssigner(classifier).assign([[["Oslo"]]], candidates, encoded)
+    ((found,),) = assigned(KindAssigner(classifier), ["Oslo"], candidates, encoded)
     assert (found.start, found.end, found.score) == (0, 1, score)
     assert found.kind == ("a" if has_kind else None)
     if has_kind:
@@ -40,7 +51,7 @@ def test_example_names_are_evidence_for_their_kind():
     words = ["New", "OSLO", "and", "Bergen"]
     encoded = EncodedWords(np.ones(4, np.float32), np.ones((4, 2), np.float32))
     candidates = [[Candidate(0, 2, 1.0), Candidate(3, 4, 1.0)]]
-    ((listed, other),) = assigner.assign([[words]], candidates, encoded)
+    ((listed, other),) = assigned(assigner, words, candidates, encoded)
     odds = np.exp(4) / 3
     assert (listed.kind, other.kind) == ("b", "a")
     assert listed.kind_score == pytest.approx(odds / (1 + odds), abs=1e-5)
@@ -63,7 +74,7 @@ def test_the_article_of_an_example_may_be_before_the_entity(words, start, kind):
     assigner = KindAssigner(classifier, {("the", "beatles"): 1})
     encoded = EncodedWords(np.ones(len(words), np.float32), np.ones((len(words), 2), np.float32))
     end = min(start + 2, 2, len(words))
-    ((found,),) = assigner.assign([[words]], [[Candidate(start, end, 1.0)]], encoded)
+    ((found,),) = assigned(assigner, words, [[Candidate(start, end, 1.0)]], encoded)
     assert found.kind == kind
 
 
@@ -90,7 +101,7 @@ def _kinds_with_dates(listed):
     bounds = [(0, 1), (1, 2), (2, 5), (5, 6)]
     candidates = [[Candidate(*each, 1.0) for each in bounds]]
     dates = frozenset(["monday", "may", "yesterday"])
-    (found,) = KindAssigner(classifier, listed).assign([[words]], candidates, encoded, dates)
+    (found,) = assigned(KindAssigner(classifier, listed), words, candidates, encoded, dates)
     return [each.kind for each in found]
 
 

@@ -6,11 +6,12 @@ initials of its parts. A long form and its abbreviation are names of the same th
 larger of their scores. Candidates that overlap with the long form are replaced by it.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
+from itertools import starmap
 
 import numpy as np
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import Candidate
 from thresher.text.indexed_sentences import IndexedSentences
 
@@ -20,24 +21,44 @@ _MIN_WORDS, _MAX_WORDS = 2, 30  # of a long form
 _SKIPPED = frozenset("of and the for in on to a an by with at de & - – / 's ’s".split())
 
 
-def with_long_forms(
-    sentences: IndexedSentences, candidates: Sequence[Sequence[Candidate]]
-) -> list[list[Candidate]]:
-    """Return the candidates of each sentence, with the long forms of abbreviations among them."""
-    changed = list(map(list, candidates))
-    openings = np.flatnonzero(sentences.map_words(_OPENING.__contains__, np.bool_))
+def with_long_forms(sentences: IndexedSentences, found: CandidateArrays) -> CandidateArrays:
+    """Return the candidates of all sentences, with the long forms of abbreviations among them."""
+    forms = list(_long_forms(sentences))
+    if not forms:
+        return found
+    ends_of_forms = np.array([end for _, end in forms])
+    with_forms = np.searchsorted(sentences.starts, ends_of_forms, side="right") - 1
+    is_changed = np.isin(found.sentence, with_forms)  # candidates of other sentences stay
+    kept, own = found.rows(~is_changed), found.rows(is_changed)
+    values = (each.tolist() for each in (own.starts, own.ends, own.scores))
+    names = _with_forms(list(starmap(Candidate, zip(*values, strict=True))), forms)
+    joined = CandidateArrays.from_spans(
+        sentences,
+        np.append(kept.starts, [each.start for each in names]).astype(np.int64),
+        np.append(kept.ends, [each.end for each in names]).astype(np.int64),
+        np.append(kept.scores, [each.score for each in names]),
+    )
+    return joined.rows(np.argsort(joined.starts))
+
+
+def _long_forms(sentences: IndexedSentences) -> Iterator[tuple[int, int]]:
+    """Yield the start of each long form and the parenthesis where it ends.
+
+    Both are counted through all sentences.
+    """
+    opening, closing = (
+        sentences.map_words(marks.__contains__, np.bool_) for marks in (_OPENING, _CLOSING)
+    )
+    openings = np.flatnonzero(opening[:-2] & closing[2:])
     numbers = np.searchsorted(sentences.starts, openings, side="right") - 1
-    positions = openings - sentences.starts[numbers]
-    in_sentence: defaultdict[int, list[int]] = defaultdict(list)
-    for number, position in zip(numbers.tolist(), positions.tolist(), strict=True):
-        in_sentence[number].append(position)
-    for number, own in in_sentence.items():
-        words = sentences[number] if changed[number] else []
-        starts = ((long_form_start(words, each), each) for each in own)
-        forms = [(start, opening) for start, opening in starts if start is not None]
-        if forms:
-            changed[number] = _with_forms(changed[number], forms)
-    return changed
+    own, words = -1, list[str]()
+    for number, position in zip(numbers.tolist(), openings.tolist(), strict=True):
+        if number != own:
+            own, words = number, sentences[number]
+        offset = int(sentences.starts[number])
+        start = long_form_start(words, position - offset)
+        if start is not None:
+            yield offset + start, position
 
 
 def long_form_start(words: Sequence[str], opening: int) -> int | None:
@@ -101,7 +122,7 @@ def _initials(word: str) -> Iterator[str]:
 def _with_forms(
     candidates: Sequence[Candidate], forms: Sequence[tuple[int, int]]
 ) -> list[Candidate]:
-    """Return the candidates of a sentence and its long forms, without the candidates in these.
+    """Return the candidates of sentences and their long forms, without the candidates in these.
 
     A long form is added if a candidate overlaps with it or is its abbreviation.
 

@@ -6,7 +6,6 @@ first `counts[i]` stretches as slices of arrays, without padding.
 
 from bisect import bisect_right
 from dataclasses import dataclass, fields
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,48 +156,41 @@ def _backward(steps: _Steps, own: ChainWeights) -> Floats:
 
 def best_spans(
     starts: Indices, ends: Indices, probabilities: Floats
-) -> list[tuple[int, int, float]]:
-    """Return the non-overlapping spans (start, end, probability) with the largest sum."""
+) -> tuple[Indices, Indices, Floats]:
+    """Return the non-overlapping spans with the largest sum of probabilities, in order."""
     order = np.lexsort((starts, ends))
     starts, ends, probabilities = starts[order], ends[order], probabilities[order]
     next_start = np.minimum.accumulate(starts[::-1])[::-1][1:]  # of all spans after each
     is_apart = ends[:-1] <= next_start
     bounds = np.concatenate([[0], np.flatnonzero(is_apart) + 1, [len(starts)]])
-    overlapping = np.flatnonzero(np.diff(bounds) > 1)
-    spans = list(zip(starts.tolist(), ends.tolist(), probabilities.tolist(), strict=True))
-    found: list[tuple[int, int, float]] = []
-    done = 0
-    for low, high in zip(
-        bounds[overlapping].tolist(), bounds[overlapping + 1].tolist(), strict=True
-    ):
-        found += spans[done:low]
-        found += _best_of_overlapping(spans[low:high])
-        done = high
-    return found + spans[done:]
+    sizes = np.diff(bounds)
+    chosen = np.ones(len(starts), dtype=np.bool_)
+    first = bounds[:-1][sizes == 2]
+    chosen[first] = probabilities[first] >= probabilities[first + 1]
+    chosen[first + 1] = ~chosen[first]
+    for group in np.flatnonzero(sizes > 2).tolist():
+        own = slice(bounds[group], bounds[group + 1])
+        arrays = (starts[own], ends[own], probabilities[own])
+        chosen[own] = _best_of_overlapping(*(each.tolist() for each in arrays))
+    return starts[chosen], ends[chosen], probabilities[chosen]
 
 
 def _best_of_overlapping(
-    spans: list[tuple[int, int, float]],
-) -> list[tuple[int, int, float]]:
-    """Return the non-overlapping spans with the largest sum of probabilities.
+    starts: list[int], ends: list[int], probabilities: list[float]
+) -> list[bool]:
+    """Return which spans are chosen, so that none overlap and their sum is the largest.
 
-    spans: sorted by their end, then by their start; each overlaps another one
+    The spans are sorted by their end, then by their start.
     """
-    if len(spans) == 2:
-        return [max(spans, key=itemgetter(2))]
-    ends = [end for _, end, _ in spans]
-    best, chosen = [0.0], list[int]()  # of the first i spans; −1 if span i is not chosen
-    for start, _, probability in spans:
+    best, previous = [0.0], list[int]()  # of the first i spans; −1 if span i is not chosen
+    for start, probability in zip(starts, probabilities, strict=True):
         before = bisect_right(ends, start)  # spans that end before this one starts
         value = best[before] + probability
         is_better = value > best[-1]
-        chosen.append(before if is_better else -1)
+        previous.append(before if is_better else -1)
         best.append(value if is_better else best[-1])
-    found, count = [], len(spans)
+    chosen, count = [False] * len(ends), len(ends)
     while count:
-        if chosen[count - 1] < 0:
-            count -= 1
-        else:
-            found.append(spans[count - 1])
-            count = chosen[count - 1]
-    return found[::-1]
+        chosen[count - 1] = previous[count - 1] >= 0
+        count = previous[count - 1] if chosen[count - 1] else count - 1
+    return chosen

@@ -19,16 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from thresher.entities.finding.signal_weights import Scores
-from thresher.entities.priors.casing import Casing, casing_of_sentence, casing_of_words
+from thresher.entities.priors.casing import Casing, casing_of_sentence
 from thresher.entities.priors.word_lists import ARTICLES, JOINERS
 from thresher.text.annotations import Span
-from thresher.text.indexed_sentences import IndexedSentences
 from thresher.text.sentences import Sentence
 
 MIN_WORD_SCORE = 0.22  # of a word that joins a run; a model may have its own
 MAX_SPAN_SCORE = 0.8
 _MAX_GAP = 2  # joining words between two parts of a run
-_CAPITALISED_ARTICLES = {  # "The", "THE" and all other forms with a capital
+CAPITALISED_ARTICLES = {  # "The", "THE" and all other forms with a capital
     "".join(letters)
     for article in ARTICLES
     for letters in product(*zip(article, article.upper(), strict=True))
@@ -139,38 +138,9 @@ def _is_joining_word(word: str) -> bool:
     return is_initial or word.casefold() in JOINERS
 
 
-def with_own_articles(
-    sentences: IndexedSentences, found: Iterable[list[Candidate]]
-) -> list[list[Candidate]]:
-    """Return the candidates of each sentence with articles that are part of names: "in The Forge".
-
-    found: the candidates of each sentence
-    """
-    candidates = list(found)
-    articles = np.flatnonzero(sentences.map_words(_CAPITALISED_ARTICLES.__contains__, np.bool_))
-    sentence = np.searchsorted(sentences.starts, articles, side="right") - 1
-    position = (articles - sentences.starts[sentence]).tolist()
-    # The case of a sentence is needed only if a candidate is directly after such an article.
-    after_article: dict[int, list[int]] = {}  # the indices of these candidates in each sentence
-    for number, before in zip(sentence.tolist(), position, strict=True):
-        for index, each in enumerate(candidates[number]):
-            if each.start == before + 1:
-                after_article.setdefault(number, []).append(index)
-    some = IndexedSentences.from_sentences(sentences[number] for number in after_article)
-    capital = casing_of_words(some) == Casing.CAPITAL
-    for start, (number, indices) in zip(some.starts.tolist(), after_article.items(), strict=False):
-        own = list(candidates[number])
-        for index in indices:
-            each = own[index]
-            if capital[start + each.start - 1]:
-                own[index] = each._replace(start=each.start - 1)
-        candidates[number] = own
-    return candidates
-
-
 def _has_own_article(words: Sequence[str], start: int) -> bool:
     """Return True if an article before is part of the name: "in The Forge", not "The Forge is"."""
-    if start == 0 or words[start - 1] not in _CAPITALISED_ARTICLES:
+    if start == 0 or words[start - 1] not in CAPITALISED_ARTICLES:
         return False
     return casing_of_sentence(words)[start - 1] is Casing.CAPITAL
 

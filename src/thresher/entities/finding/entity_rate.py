@@ -69,9 +69,10 @@ def rate_shifts(
     owner, own = text[strong], log_odds[strong]
     weak = np.bincount(text[~strong], weights=np.exp(log_odds[~strong]), minlength=texts)
     count = np.bincount(text, minlength=texts) + PRIOR_WORDS
+    against = np.exp(-own)
     shift = np.zeros(texts)
     for _ in range(_ITERATIONS):
-        probability = 1 / (1 + np.exp(-(own + shift[owner])))
+        probability = 1 / (1 + against * np.exp(-shift)[owner])
         expected = np.bincount(owner, weights=probability, minlength=texts) + weak * np.exp(shift)
         fraction = np.clip((expected + PRIOR_WORDS * rate) / count, 1e-6, 1 - 1e-6)
         shift = np.log(fraction) - np.log1p(-fraction) - np.log(rate) + np.log1p(-rate)

@@ -4,43 +4,41 @@ Of four or more candidates that only commas, "and" and "or" separate, those with
 median get the median. Scores are never lowered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from statistics import median_high
 
-from thresher.entities.finding.decoding import Candidate
+import numpy as np
+from numpy.typing import NDArray
+
+from thresher.entities.finding.candidate_arrays import CandidateArrays
+from thresher.text.indexed_sentences import IndexedSentences
 
 _MIN_NAMES = 4
 _SEPARATORS = frozenset([",", ";", "/", "&", "and", "or", ", and", ", or"])
 _MAX_SEPARATOR = 2  # words
 
 
-def with_listed_names(
-    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
-) -> list[list[Candidate]]:
-    """Return the candidates of each sentence, with scores supported by those in the same list."""
-    return [
-        _supported(words, own) if len(own) >= _MIN_NAMES else list(own)
-        for words, own in zip(sentences, candidates, strict=True)
-    ]
+def with_listed_names(sentences: IndexedSentences, found: CandidateArrays) -> CandidateArrays:
+    """Return the candidates with scores that others in the same list support."""
+    gap = found.starts[1:] - found.ends[:-1]
+    joined = (gap >= 1) & (gap <= _MAX_SEPARATOR) & (np.diff(found.sentence) == 0)
+    for low, high in _lists(joined):
+        for index in range(low, high - 1):
+            between = sentences.word_ids[found.ends[index] : found.starts[index + 1]].tolist()
+            separator = " ".join(sentences.vocabulary[word] for word in between)
+            joined[index] = separator.casefold() in _SEPARATORS
+    scores = found.scores.copy()
+    for low, high in _lists(joined):
+        scores[low:high] = np.maximum(scores[low:high], median_high(scores[low:high].tolist()))
+    return found._replace(scores=scores)
 
 
-def _supported(words: Sequence[str], candidates: Sequence[Candidate]) -> list[Candidate]:
-    supported, start = list(candidates), 0
-    for end in range(1, len(candidates) + 1):
-        if end < len(candidates) and _in_one_list(words, candidates[end - 1], candidates[end]):
-            continue
-        if end - start >= _MIN_NAMES:
-            names = supported[start:end]
-            least = median_high(each.score for each in names)
-            supported[start:end] = [
-                each if each.score >= least else each._replace(score=least) for each in names
-            ]
-        start = end
-    return supported
+def _lists(joined: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Return the first candidate and the end of each run of at least four that are joined.
 
-
-def _in_one_list(words: Sequence[str], name: Candidate, following: Candidate) -> bool:
-    """Return True if only a comma, "and" or the like separates two candidates."""
-    if not 1 <= following.start - name.end <= _MAX_SEPARATOR:
-        return False
-    return " ".join(words[name.end : following.start]).casefold() in _SEPARATORS
+    joined: (candidates − 1,), whether each candidate may be in one list with the next one
+    """
+    edges = np.flatnonzero(np.diff(joined, prepend=False, append=False))
+    first, end = edges[::2], edges[1::2] + 1
+    long = end - first >= _MIN_NAMES
+    return zip(first[long].tolist(), end[long].tolist(), strict=True)

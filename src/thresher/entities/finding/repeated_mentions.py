@@ -6,49 +6,21 @@ everywhere is found everywhere, and a word that is rarely taken for a name is no
 are never lowered.
 """
 
-from collections.abc import Sequence
-from itertools import chain, islice
+import numpy as np
 
-from thresher.entities.finding.decoding import Candidate
+from thresher.entities.finding.candidate_arrays import CandidateArrays, Indices
 
 _UNSUPPORTED = 3  # one in three mentions may have a lower score
 
 
-def with_repeated_mentions(
-    sentences: Sequence[Sequence[str]],
-    candidates: Sequence[Sequence[Candidate]],
-    text_lengths: Sequence[int],
-) -> list[list[Candidate]]:
-    """Return the candidates of each sentence with scores supported by other mentions.
+def with_repeated_mentions(found: CandidateArrays, names: Indices) -> CandidateArrays:
+    """Return the candidates with scores that other mentions support.
 
-    text_lengths: the number of sentences of each text
+    names: (candidates,), the number of the name of each candidate; the same name in two texts has
+        two numbers
     """
-    supported: list[list[Candidate]] = []
-    for length in text_lengths:
-        text = slice(len(supported), len(supported) + length)
-        of_text = iter(_supported(sentences[text], candidates[text]))
-        supported += [list(islice(of_text, len(own))) for own in candidates[text]]
-    return supported
-
-
-def _supported(
-    sentences: Sequence[Sequence[str]], candidates: Sequence[Sequence[Candidate]]
-) -> list[Candidate]:
-    """Return the candidates of all sentences of one text with raised scores."""
-    supported = list(chain.from_iterable(candidates))
-    names = [
-        words[each.start] if each.end == each.start + 1 else " ".join(words[each.start : each.end])
-        for words, own in zip(sentences, candidates, strict=True)
-        for each in own
-    ]
-    mentions: dict[str, list[int]] = {}
-    for index, name in enumerate(map(str.casefold, names)):
-        mentions.setdefault(name, []).append(index)
-    for indices in mentions.values():
-        if len(indices) > 1:
-            scores = sorted(supported[index].score for index in indices)
-            least = scores[len(scores) // _UNSUPPORTED]
-            for index in indices:
-                if supported[index].score < least:
-                    supported[index] = supported[index]._replace(score=least)
-    return supported
+    by_name = np.lexsort((found.scores, names))
+    counts = np.bincount(names)
+    first = np.cumsum(counts) - counts
+    least = found.scores[by_name[first + counts // _UNSUPPORTED]]
+    return found._replace(scores=np.maximum(found.scores, least[names]))

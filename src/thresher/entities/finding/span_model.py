@@ -21,13 +21,13 @@ short stretches, whose sums are computed side by side (chain_sums.py).
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.chain_sums import (
     ChainWeights,
     Flags,
@@ -35,7 +35,8 @@ from thresher.entities.finding.chain_sums import (
     best_spans,
     span_probabilities,
 )
-from thresher.entities.finding.decoding import Candidate, best_threshold
+from thresher.entities.finding.decoding import best_threshold
+from thresher.text.indexed_sentences import IndexedSentences
 
 MIN_EVIDENCE, MAX_EVIDENCE = -4.0, 12.0  # words below the minimum are outside of names
 MIN_PROBABILITY = 0.02  # spans below are no candidates
@@ -84,13 +85,11 @@ class SpanModel:
                 f"{_MAX_PARAMETER:.0f}: {self}"
             )
 
-    def candidates(self, starts: Sequence[int], inputs: ChainInputs) -> Iterator[list[Candidate]]:
-        """Return an iterator over the candidates of each sentence: non-overlapping, in order.
+    def candidates(self, sentences: IndexedSentences, inputs: ChainInputs) -> CandidateArrays:
+        """Return the candidates of all sentences: non-overlapping, in order.
 
         Of all ways to choose spans that do not overlap, the one with the largest sum of
         probabilities is chosen: it has the largest expected number of correct spans.
-
-        starts: where the words of each sentence start, and the number of all words
         """
         evidence = np.clip(self.scale * inputs.log_odds + self.bias, -np.inf, MAX_EVIDENCE)
         inside = evidence >= MIN_EVIDENCE
@@ -98,19 +97,11 @@ class SpanModel:
         weights = ChainWeights.of(
             self.start, odds, self.continuations(inputs), inputs.can_start, inputs.can_end
         )
-        first, end = _stretches(inside, np.asarray(starts))
+        first, end = _stretches(inside, sentences.starts)
         spans = span_probabilities(first, end, weights, at_least=MIN_PROBABILITY)
-        best = best_spans(*spans)
-        bounds = np.searchsorted([low for low, _, _ in best], starts).tolist()
-        return iter(
-            [
-                [
-                    Candidate(low - offset, high - offset, span_score(probability))
-                    for low, high, probability in best[first:end]
-                ]
-                for offset, (first, end) in zip(starts, pairwise(bounds), strict=False)
-            ]
-        )
+        starts, ends, probabilities = best_spans(*spans)
+        scores = np.array(list(map(span_score, probabilities.tolist())), dtype=np.float64)
+        return CandidateArrays.from_spans(sentences, starts, ends, scores)
 
     def continuations(self, inputs: ChainInputs) -> Evidence:
         """Return the probability that a name at each word continues to the next one: (words,)."""

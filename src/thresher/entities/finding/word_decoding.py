@@ -1,19 +1,20 @@
 """Compute word scores and candidate spans from gates and signals, with or without a span model."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.decoding import (
     MIN_WORD_SCORE,
     Candidate,
     best_threshold,
     decode,
-    with_own_articles,
 )
 from thresher.entities.finding.evidence import chain_inputs
+from thresher.entities.finding.own_articles import with_own_articles
 from thresher.entities.finding.signal_weights import Scores, SignalWeights, gate_log_odds
 from thresher.entities.finding.signals import WordSignals
 from thresher.entities.finding.span_model import SpanModel, best_span_threshold
@@ -58,25 +59,33 @@ class WordDecoder:
         signals: WordSignals,
         links: Links | None = None,
         least: Scores | None = None,
-    ) -> Iterator[list[Candidate]]:
-        """Yield the candidates of each sentence.
+    ) -> list[list[Candidate]]:
+        """Return the candidates of each sentence.
 
         gate_scores: (words,), P(open)   links: (words,), of the link gate, if there is one
         least: as in `word_scores`
         """
+        indexed = IndexedSentences.from_sentences(sentences)
+        found = self.candidate_arrays(indexed, gate_scores, signals, links, least)
+        return found.by_sentence(indexed)
+
+    def candidate_arrays(
+        self,
+        sentences: IndexedSentences,
+        gate_scores: Scores,
+        signals: WordSignals,
+        links: Links | None = None,
+        least: Scores | None = None,
+    ) -> CandidateArrays:
+        """Return `candidates` as arrays."""
         if self.span_model is None:
             scores = self.word_scores(gate_scores, signals, least)
-            yield from decode(
-                sentences,
-                scores,
-                not_names=self.not_names,
-                min_word_score=self.min_word_score,
+            found = decode(
+                sentences, scores, not_names=self.not_names, min_word_score=self.min_word_score
             )
-            return
-        indexed = IndexedSentences.from_sentences(sentences)
+            return CandidateArrays.of(sentences, list(found))
         log_odds = self.weights.log_odds(gate_scores, signals).astype(np.float64)
         if least is not None:
             log_odds = np.maximum(log_odds, gate_log_odds(least))
-        inputs = chain_inputs(indexed, log_odds, links, signals, self.not_names)
-        found = self.span_model.candidates(indexed.starts.tolist(), inputs)
-        yield from with_own_articles(indexed, found)
+        inputs = chain_inputs(sentences, log_odds, links, signals, self.not_names)
+        return with_own_articles(sentences, self.span_model.candidates(sentences, inputs))

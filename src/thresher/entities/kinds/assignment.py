@@ -4,18 +4,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays, Indices, Name
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.kinds.classifier import KindClassifier, LogProbabilities, log_softmax
 from thresher.entities.kinds.shared_evidence import Mentions
-from thresher.entities.kinds.span_vectors import Vectors, span_bounds, span_means, span_vectors
+from thresher.entities.kinds.span_vectors import Vectors, span_means, span_vectors
 from thresher.entities.priors.dates import is_date
 from thresher.entities.priors.word_lists import ARTICLES
+from thresher.text.indexed_sentences import IndexedSentences
 
 _MIN_GATE = 1e-3  # a closed gate is not certain
 _GATE_SHARE = 0.2  # the weight of the evidence of kind gates; the rest is that of the classifier
@@ -25,9 +26,6 @@ _NEEDS_ARTICLE = -2  # instead of the number of a kind
 # usual typed F1, which is the threshold of the largest expected F1; see `best_threshold`.
 _MIN_JOINT_SCORE = 0.22
 _ALWAYS_A_KIND, _NEVER_A_KIND = 0.8, 0.3  # kind scores that decide, whatever the score of the span
-
-Sentences = Sequence[Sequence[str]]
-Name = tuple[str, ...]  # the case-folded words of a name
 
 
 @dataclass(frozen=True)
@@ -85,8 +83,9 @@ class KindAssigner:
 
     def assign(
         self,
-        texts: Sequence[Sentences],
-        candidates: Sequence[Sequence[Candidate]],
+        sentences: IndexedSentences,
+        found: CandidateArrays,
+        mentions: Mentions,
         encoded: EncodedWords,
         dates: Set[str] | None = None,
     ) -> list[list[Candidate]]:
@@ -94,27 +93,26 @@ class KindAssigner:
 
         Dates have no kind, unless most examples of a kind are dates.
 
-        texts: of sentences   candidates: for each sentence of all texts
+        mentions: the candidates, grouped by their names
         dates: words of dates, case-folded, if dates are entities
         """
-        if not any(candidates):
-            return [list(each) for each in candidates]
-        names = _folded_names(texts, candidates)
-        bounds = span_bounds([words for text in texts for words in text], candidates)
+        if not len(found.starts):
+            return [[] for _ in range(len(sentences))]
+        bounds = found.starts, found.ends
         vectors = span_vectors(encoded.vectors, *bounds)
         log_probabilities = self.classifier.log_probabilities(vectors)
         if encoded.kind_scores is not None:
             of_gates = _gate_evidence(encoded.kind_scores, bounds, log_probabilities.shape[1])
             log_probabilities = (1 - _GATE_SHARE) * log_probabilities + _GATE_SHARE * of_gates
-        listed = self._listed_kinds(texts, candidates, names)
+        listed = self._listed_kinds(sentences, found, mentions.words)
         log_probabilities = _with_listed_kinds(log_probabilities, listed)
-        shared = np.exp(Mentions.in_texts(names).share(log_probabilities))
+        shared = np.exp(mentions.share(log_probabilities))
         scores = shared.max(axis=1)
         if dates is not None:
-            of_dates = [is_date(name, dates) for name in chain.from_iterable(names)]
+            of_dates = [is_date(name, dates) for name in mentions.words]
             if any(of_dates) and not self._has_kind_of_dates(dates):
                 scores[of_dates] = 0.0
-        return self._with_kinds(candidates, shared.argmax(axis=1), scores)
+        return self._with_kinds(sentences, found, shared.argmax(axis=1), scores)
 
     @cached_property
     def _kinds_of_names(self) -> Mapping[Name, int]:
@@ -123,24 +121,20 @@ class KindAssigner:
         return {**dict.fromkeys(after_articles, _NEEDS_ARTICLE), **self.listed}
 
     def _listed_kinds(
-        self,
-        texts: Sequence[Sentences],
-        candidates: Sequence[Sequence[Candidate]],
-        names: Sequence[Sequence[Name]],
-    ) -> NDArray[np.int64]:
+        self, sentences: IndexedSentences, found: CandidateArrays, names: Sequence[Name]
+    ) -> Indices:
         """Return for each span the number of the kind of which it is an example, or −1.
 
         Finding often leaves out articles, so the one before a span is taken into account.
-
-        names: of the spans of each text
         """
         kind_of = self._kinds_of_names.get
-        kinds = np.array([kind_of(each, -1) for each in chain.from_iterable(names)], np.int64)
-        undecided = np.flatnonzero(kinds == _NEEDS_ARTICLE).tolist()
-        if undecided:
-            flat, words_before = list(chain.from_iterable(names)), _words_before(texts, candidates)
-            for span in undecided:
-                kinds[span] = self.listed.get((words_before[span], *flat[span]), -1)
+        kinds = np.array([kind_of(each, -1) for each in names], np.int64)
+        undecided = kinds == _NEEDS_ARTICLE
+        kinds[undecided] = -1
+        has_word_before = found.starts > sentences.starts[found.sentence]
+        for span in np.flatnonzero(undecided & has_word_before).tolist():
+            before = sentences.vocabulary[sentences.word_ids[found.starts[span] - 1]]
+            kinds[span] = self.listed.get((before.casefold(), *names[span]), -1)
         return kinds
 
     def _has_kind_of_dates(self, dates: Set[str]) -> bool:
@@ -154,8 +148,9 @@ class KindAssigner:
 
     def _with_kinds(
         self,
-        candidates: Sequence[Sequence[Candidate]],
-        kinds: NDArray[np.int64],
+        sentences: IndexedSentences,
+        found: CandidateArrays,
+        kinds: Indices,
         scores: NDArray[np.float32],
     ) -> list[list[Candidate]]:
         """Return the candidates of each sentence with their kinds.
@@ -163,20 +158,13 @@ class KindAssigner:
         kinds: (candidates,), the best kind or background kind of each   scores: (candidates,)
         """
         names = self.classifier.kinds
-        found = np.array([each.score for each in chain.from_iterable(candidates)], np.float32)
-        least = np.clip(_MIN_JOINT_SCORE / np.maximum(found, 1e-6), _NEVER_A_KIND, _ALWAYS_A_KIND)
+        least = _MIN_JOINT_SCORE / np.maximum(found.scores.astype(np.float32), 1e-6)
+        least = np.clip(least, _NEVER_A_KIND, _ALWAYS_A_KIND)
         has_kind = (scores >= least) & (kinds < len(names))
-        values = (each.tolist() for each in (has_kind, kinds, np.minimum(scores, 1.0)))
-        # `_replace` would take longer than everything else here.
-        given = iter(
-            [
-                Candidate(each[0], each[1], each[2], names[kind], score) if has_kind else each
-                for each, has_kind, kind, score in zip(
-                    chain.from_iterable(candidates), *values, strict=True
-                )
-            ]
-        )
-        return [list(islice(given, len(found))) for found in candidates]
+        kind_names = np.array([*names, None], dtype=object)[np.where(has_kind, kinds, -1)]
+        kind_scores = np.minimum(scores, 1.0).astype(object)
+        kind_scores[~has_kind] = None
+        return found.by_sentence(sentences, kind_names.tolist(), kind_scores.tolist())
 
 
 def _with_listed_kinds(
@@ -205,32 +193,3 @@ def _gate_evidence(
     columns = [kind_scores, *[closed] * background]
     log_scores = np.log(np.maximum(np.hstack(columns), np.float32(_MIN_GATE)))
     return log_softmax(span_means(log_scores, *bounds))
-
-
-def _folded_names(
-    texts: Sequence[Sentences], candidates: Sequence[Sequence[Candidate]]
-) -> list[list[Name]]:
-    """Return the case-folded words of the candidates of each text."""
-    remaining = iter(candidates)
-    return [
-        [
-            (words[each.start].casefold(),)
-            if each.end == each.start + 1
-            else tuple(map(str.casefold, words[each.start : each.end]))
-            for words in text
-            for each in next(remaining)
-        ]
-        for text in texts
-    ]
-
-
-def _words_before(
-    texts: Sequence[Sentences], candidates: Sequence[Sequence[Candidate]]
-) -> list[str]:
-    """Return the word before each candidate, case-folded; "" at the start of a sentence."""
-    sentences = chain.from_iterable(texts)
-    return [
-        words[each.start - 1].casefold() if each.start else ""
-        for words, found in zip(sentences, candidates, strict=True)
-        for each in found
-    ]

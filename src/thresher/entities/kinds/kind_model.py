@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from safetensors.numpy import save
 
 from thresher.array_files import Arrays, load_arrays, with_prefix, without_prefix
-from thresher.entities.kinds.assignment import KindAssigner, Name
+from thresher.entities.finding.candidate_arrays import Name
+from thresher.entities.kinds.assignment import KindAssigner
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import check_kind_name

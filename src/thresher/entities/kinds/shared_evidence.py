@@ -7,35 +7,49 @@ are left out, because "Battle of Waterloo" does not show what "Waterloo" is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from thresher.entities.finding.candidate_arrays import CandidateArrays, Indices, Name
 from thresher.entities.kinds.classifier import LogProbabilities, log_softmax
 from thresher.entities.priors.word_lists import JOINERS
+from thresher.text.indexed_sentences import IndexedSentences
 
 _SHARED = 0.5  # the weight of the mean over all mentions of an entity in the text
 _FULL_NAME = 3.0  # the weight of a longer name; an occurrence of the name itself has 1
 _MAX_WORDS = 4  # of a longer name
-
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Mentions:
     """The spans of some texts, grouped by their names without case.
 
+    words: the case-folded words of each span
     names: (spans,), the number of each span's name; the same name in two texts has two numbers
     full_names: (pairs,), spans that end with another, shorter name of the same text
     short_names: (pairs,), the numbers of these shorter names
     """
 
+    words: Sequence[Name]
     names: Indices
     full_names: Indices
     short_names: Indices
 
     @classmethod
-    def in_texts(cls, texts: Sequence[Sequence[tuple[str, ...]]]) -> "Mentions":
+    def of(
+        cls, sentences: IndexedSentences, found: CandidateArrays, text_lengths: Sequence[int]
+    ) -> "Mentions":
+        """Group the candidates of texts.
+
+        text_lengths: the number of sentences of each text
+        """
+        names = found.names(sentences)
+        bounds = np.searchsorted(found.sentence, np.cumsum([0, *text_lengths])).tolist()
+        return cls.in_texts([names[low:high] for low, high in pairwise(bounds)])
+
+    @classmethod
+    def in_texts(cls, texts: Sequence[Sequence[Name]]) -> "Mentions":
         """Group the spans of texts.
 
         texts: for each text the case-folded words of its spans
@@ -44,7 +58,7 @@ class Mentions:
         pairs: list[tuple[int, int]] = []
         next_number = 0
         for spans in texts:
-            numbers: dict[tuple[str, ...], int] = {}
+            numbers: dict[Name, int] = {}
             first = len(names)
             names += [numbers.setdefault(name, next_number + len(numbers)) for name in spans]
             pairs += [
@@ -56,7 +70,8 @@ class Mentions:
             ]
             next_number += len(numbers)
         full_names, short_names = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return cls(np.array(names, dtype=np.int64), full_names, short_names)
+        words = list(chain.from_iterable(texts))
+        return cls(words, np.array(names, dtype=np.int64), full_names, short_names)
 
     def share(self, log_probabilities: LogProbabilities) -> LogProbabilities:
         """Average the log-probabilities of each span with the mean of its entity's mentions.
