@@ -10,7 +10,8 @@ import json
 import math
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import IO, Any, NamedTuple
 
@@ -168,8 +169,8 @@ def table_records(
             on_problem(f"{location}: not a row of a table: {row}")
         elif columns is None:
             columns = row
-            if repeated := [column for column in row if row.count(column) > 1]:
-                on_problem(f"{location}: two columns are called {repeated[0]!r}")
+            if (repeated := _repeated(row)) is not None:
+                on_problem(f"{location}: two columns are called {repeated!r}")
                 return
         elif any(_is_undecodable(cell) for cell in row):
             on_problem(f"{location}: not UTF-8")
@@ -230,6 +231,11 @@ def _next_row(reader: Iterator[list[str]]) -> list[str]:
         return next(reader)
     finally:
         csv.field_size_limit(limit)
+
+
+def _repeated(columns: Sequence[str]) -> str | None:
+    """Return a name that two columns have, or None; a table may have many columns."""
+    return next((name for name, count in Counter(columns).items() if count > 1), None)
 
 
 def _is_undecodable(cell: str) -> bool:

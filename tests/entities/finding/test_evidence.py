@@ -126,6 +126,62 @@ def test_an_ampersand_joins_two_capitals_but_not_two_full_names(text, expected):
     assert found(text, ["Ann", "Rosa", "Procter", "Gamble", "Chase"], ["Morgan", "Co"]) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "nouns", "expected"),
+    [
+        # "'s" is inside a name before a common noun, unless it follows a sure name.
+        (
+            "they read Gulliver 's Travels again",
+            [],
+            ["Gulliver", "Travels"],
+            ["Gulliver 's Travels"],
+        ),
+        ("they sued Lloyd 's Register again", ["Lloyd"], ["Register"], ["Lloyd 's Register"]),
+        ("they saw Germany 's Parliament again", ["Germany"], ["Parliament"], ["Germany"]),
+        ("they met Lee 's Chairman again", ["Lee"], ["Chairman"], ["Lee"]),
+        ("they like McDonald 's again", ["McDonald"], [], ["McDonald 's"]),
+        ("they like Anna 's again", ["Anna"], [], ["Anna"]),
+        # Given names of two syllables.
+        ("they met Ban Ki - moon again", ["Ki"], [], ["Ban Ki - moon"]),
+        ("they met Jae - in Moon again", ["Jae", "Moon"], [], ["Jae - in Moon"]),
+        ("they met an Iran - led group", ["Iran"], [], ["Iran"]),
+        ("they met a York - run group", ["York"], [], ["York"]),
+        # Other parts of names.
+        ("they fought in World War I again", ["World"], ["War"], ["World War I"]),
+        ("they went where Lee and I live", ["Lee"], [], ["Lee"]),
+        ("they cited Roe v. Wade again", ["Roe", "Wade"], [], ["Roe v. Wade"]),
+        ("they met Martin King , Jr. again", ["Martin", "King"], ["Jr."], ["Martin King , Jr."]),
+        ("they met Martin , Anna again", ["Martin", "Anna"], [], ["Martin", "Anna"]),
+        ("they left Aix - en - Rémy again", ["Aix", "Rémy"], [], ["Aix - en - Rémy"]),
+        (
+            "they left Trinidad and Tobago again",
+            ["Trinidad", "Tobago"],
+            [],
+            ["Trinidad and Tobago"],
+        ),
+        ("they left Tobago and Trinidad again", ["Trinidad", "Tobago"], [], ["Tobago", "Trinidad"]),
+    ],
+)
+def test_small_words_join_the_parts_of_a_name(text, names, nouns, expected):
+    assert found(text, names, nouns) == expected
+
+
+def test_parts_of_names_do_not_join_words_of_two_sentences():
+    for words in (["Anna", "Ki"], ["-", "moon"]), (["Gulliver"], ["'s", "Travels"]):
+        sentences = [list(each) for each in words]
+        signals = SignalExtractor(strict_headlines=True).extract(sentences)
+        odds = np.full(sum(map(len, words)), NOUN)
+        indexed = IndexedSentences.from_sentences(sentences)
+        inputs = chain_inputs(indexed, odds, None, signals, ENGLISH_NOT_NAMES)
+        plain = [[word if word.isalpha() else "x" for word in each] for each in sentences]
+        signals = SignalExtractor(strict_headlines=True).extract(plain)
+        expected = chain_inputs(
+            IndexedSentences.from_sentences(plain), odds, None, signals, ENGLISH_NOT_NAMES
+        )
+        letters = [word.isalpha() for each in sentences for word in each]
+        assert np.array_equal(inputs.log_odds[letters], expected.log_odds[letters])
+
+
 def test_a_title_between_two_names_separates_them():
     text = "yesterday Arkansas Governor Bill Clinton resigned"
     assert found(text, ["Arkansas", "Bill", "Clinton"], ["Governor"]) == [

@@ -24,6 +24,7 @@ ENGLISH = [
     "Take plan B. | The rest is easy.",
     "the first. | the second? | the third, by mr. jones etc. and others.",
     "IV. The Battle. | 2. Then we left.",
+    "They cited Roe v. Wade. | It was overruled.",
 ]
 FORGOTTEN_SPACE = "It was late.|He left. | Mail Ann.Lee@x.org or see www.Foo.org now."
 OTHER_SCRIPTS = [

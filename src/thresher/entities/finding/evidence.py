@@ -8,7 +8,10 @@ constants instead:
     "of" after two names by themselves       none: "Jane Smith of Leeds" are two names
     "for", "on" and "in" inside names        AFTER_NOUN_LOG_ODDS
     "&" between capitals                     AMPERSAND_LOG_ODDS, as in "Procter & Gamble"
+    "'s" before a common noun in a name      AFTER_NOUN_LOG_ODDS, as in "Gulliver's Travels"
     hyphens, and numbers after capitals      NUMBER_LOG_ODDS, as in "COVID-19", "iPhone 17"
+    "v.", ", Jr.", "-de-", "War I"           NUMBER_LOG_ODDS
+    second syllables of given names          SYLLABLE_LOG_ODDS, as in "Kim Jong-un"
     months after a name                      NUMBER_LOG_ODDS, as in "Theresa May"
     ordinals before capitals                 ORDINAL_LOG_ODDS, as in "45th Grammy Awards"
     titles of works in quotation marks       at least QUOTED_LOG_ODDS
@@ -18,7 +21,8 @@ mean of its log-odds for the word and its two neighbours, less LINKED_OFFSET, wh
 the span model adds to them. Where case is informative, this would join "Ingrid Solberg of the
 Harbour Museum".
 
-These words cannot be at the edge of a name, except numbers at its end and ordinals at its start.
+These words cannot be at the edge of a name, except numbers, months, second syllables and the "'s"
+of "McDonald's" at its end and ordinals at its start.
 Case is evidence for or against a boundary: CASE_LINK. In a language that the model does not know,
 it is also evidence how often names go on after the two words (`SharedGates`). A title ("President")
 before a name is outside of it and cannot start it; `name_patterns.py` has the exceptions ("Queen
@@ -33,12 +37,18 @@ from numpy.typing import NDArray
 
 from thresher.entities.finding.name_patterns import (
     ampersands_in_names,
+    first_of_wars,
+    hyphenated_particles,
     hyphens_in_names,
+    joining_words,
     months_in_names,
     numbers_in_names,
     ordinals_before_names,
+    possessives_at_end,
+    possessives_in_names,
     prepositions_in_names,
     quoted_titles,
+    second_syllables,
     titles_at_start,
     titles_outside,
 )
@@ -57,7 +67,7 @@ MIN_NAME_LOG_ODDS = 1.0  # of a word that is a name, where case says nothing
 CASE_LINK = 1.0
 NEUTRAL_LINK = -2.0  # the log-odds at which the link gate says nothing
 NUMBER_LOG_ODDS, ORDINAL_LOG_ODDS, QUOTED_LOG_ODDS = 0.0, -2.0, -1.0
-AMPERSAND_LOG_ODDS = -1.0
+AMPERSAND_LOG_ODDS, SYLLABLE_LOG_ODDS = -1.0, 3.0
 _NO_LINK, _MAX_LINK = -9.0, 6.0
 
 
@@ -89,7 +99,7 @@ def chain_inputs(
     # Quotation marks decide about the edges of the titles of works, whatever the words are.
     quoted = quoted_titles(sentences, traits)
     log_odds = np.where(quoted.inside, np.maximum(log_odds, QUOTED_LOG_ODDS), log_odds)
-    inner = (inner | parts.inner) & ~quoted.inside
+    inner = ((inner & ~parts.later) | parts.inner) & ~quoted.inside
     can_start = ~(inner | parts.later | (excluded & ~starting_title))
     outside &= ~quoted.inside
     if signals.in_date is not None:
@@ -106,7 +116,8 @@ def chain_inputs(
 class _PartsOfNames(NamedTuple):
     """Words that are only part of a name, by where in the name they can be: (words,) each.
 
-    first: ordinals   inner: prepositions, and the articles after them   later: numbers and months
+    first: ordinals, and words before the parts that must follow them ("McDonald" before "'s")
+    inner: prepositions and other joining words   later: numbers, months and the like
     """
 
     first: Flags
@@ -123,15 +134,30 @@ def _with_name_patterns(
     """
     ampersand = ampersands_in_names(traits, last)
     log_odds = np.where(ampersand, np.maximum(log_odds, AMPERSAND_LOG_ODDS), log_odds)
-    hyphen = hyphens_in_names(traits)
+    second_syllable = second_syllables(traits, last)
+    hyphen = hyphens_in_names(traits) | following(second_syllable)
     sure = log_odds > MIN_SURE_LOG_ODDS
+    own_possessive = possessives_at_end(traits, last)
     later = numbers_in_names(traits, hyphen, last) | months_in_names(traits, sure, last)
-    log_odds = np.where(later | hyphen, NUMBER_LOG_ODDS, log_odds)
+    later |= own_possessive | first_of_wars(traits, last)
+    joining = joining_words(traits, last) | hyphenated_particles(traits, last)
+    log_odds = np.where(later | hyphen | joining, NUMBER_LOG_ODDS, log_odds)
+    log_odds = np.where(second_syllable, SYLLABLE_LOG_ODDS, log_odds)
+    surname = (
+        have(traits, Trait.CAPITAL)
+        & np.isfinite(log_odds)
+        & following(following(following(second_syllable)))
+    )
+    log_odds = np.where(surname, np.maximum(log_odds, NUMBER_LOG_ODDS), log_odds)
     noun_after = capital & (log_odds < MAX_OBJECT_LOG_ODDS)
     inner = prepositions_in_names(traits, capital, common_noun, noun_after, last)
+    inner |= possessives_in_names(traits, capital, capital & ~sure, noun_after, last)
     log_odds = np.where(inner, AFTER_NOUN_LOG_ODDS, log_odds)
-    first = ordinals_before_names(traits, capital, last) & ~later
-    log_odds = np.where(first, ORDINAL_LOG_ODDS, log_odds)
+    ordinal = ordinals_before_names(traits, capital, last) & ~later
+    log_odds = np.where(ordinal, ORDINAL_LOG_ODDS, log_odds)
+    first = ordinal | following(own_possessive) | following(following(second_syllable))
+    inner |= joining | following(second_syllable)
+    later |= second_syllable
     return log_odds, _PartsOfNames(first, inner, later)
 
 

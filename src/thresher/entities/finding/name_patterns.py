@@ -22,6 +22,71 @@ def hyphens_in_names(traits: Traits) -> Flags:
     return have(traits, Trait.HYPHEN) & previous(capital) & following(capital_or_number)
 
 
+def second_syllables(traits: Traits, last: Flags) -> Flags:
+    """Return the second syllables of hyphenated given names: "Ban Ki-moon", "Kim Jong-un".
+
+    Both parts are syllables as Korean and Chinese names are romanised, and a capital is before or
+    after them ("Jae-in Moon").
+    """
+    inside, capital = ~last, have(traits, Trait.CAPITAL)
+    syllable = have(traits, Trait.SYLLABLE)
+    first = syllable & capital & inside
+    hyphen = have(traits, Trait.HYPHEN) & inside & previous(first)
+    after_surname = previous(previous(previous(capital & inside) & first) & hyphen)
+    second = syllable & ~capital & previous(hyphen)
+    return second & (after_surname | (inside & following(capital)))
+
+
+def hyphenated_particles(traits: Traits, last: Flags) -> Flags:
+    """Return the words inside hyphenated places: "-de-" in "Saint-Rémy-de-Provence"."""
+    inside, capital = ~last, have(traits, Trait.CAPITAL)
+    hyphen = have(traits, Trait.HYPHEN) & inside
+    before = hyphen & previous(capital & inside)
+    particle = have(traits, Trait.PARTICLE_OF_PLACE) & inside & previous(before)
+    particle &= following(hyphen & following(capital))
+    return particle | previous(particle) | following(particle)
+
+
+def possessives_at_end(traits: Traits, last: Flags) -> Flags:
+    """Return which "'s" end a name: "McDonald's"."""
+    return have(traits, Trait.POSSESSIVE) & previous(have(traits, Trait.NAMED_WITH_S) & ~last)
+
+
+def possessives_in_names(
+    traits: Traits, capital: Flags, possessor: Flags, noun: Flags, last: Flags
+) -> Flags:
+    """Return which "'s" are inside a name: between a capital and a common noun with a capital.
+
+    "Gulliver's Travels", but not "Apple's iPhone": the noun is no name by itself. After a sure
+    name, only before some nouns: "Lloyd's Register", but not "Germany's Parliament".
+
+    capital: words with a capital that can be in names   possessor: those that are no sure names
+    noun: the common nouns among them
+    """
+    after_possessor = previous(possessor & ~last) & following(noun & ~have(traits, Trait.TITLE))
+    after_name = previous(capital & ~last) & following(noun & have(traits, Trait.POSSESSED))
+    return have(traits, Trait.POSSESSIVE) & ~last & (after_possessor | after_name)
+
+
+def first_of_wars(traits: Traits, last: Flags) -> Flags:
+    """Return which "I" are numerals: "World War I"."""
+    return have(traits, Trait.LETTER_I) & previous(have(traits, Trait.WAR) & ~last)
+
+
+def joining_words(traits: Traits, last: Flags) -> Flags:
+    """Return which other words join two capitals.
+
+    "v." in the names of court cases ("Roe v. Wade"), a comma before "Jr." and "Inc.", and "and" in
+    some well-known names ("Trinidad and Tobago").
+    """
+    inside, capital = ~last, have(traits, Trait.CAPITAL)
+    between = inside & previous(capital & inside) & following(capital)
+    first, second = have(traits, Trait.FIRST_OF_PAIR), have(traits, Trait.SECOND_OF_PAIR)
+    pair = have(traits, Trait.LETTERS) & ~capital & previous(first) & following(second)
+    suffix = have(traits, Trait.COMMA) & following(have(traits, Trait.SUFFIX))
+    return between & (have(traits, Trait.VERSUS) | suffix | pair)
+
+
 def ampersands_in_names(traits: Traits, last: Flags) -> Flags:
     """Return which "&" may be inside a name: between two capitals ("Procter & Gamble").
 

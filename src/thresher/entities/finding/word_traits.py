@@ -24,12 +24,35 @@ _PREPOSITIONS = frozenset(word for word in JOINERS if word.isalpha())
 _PARTICLES = _PREPOSITIONS - {"of"}  # with a capital, they start names: "La Jolla", "Van Gogh"
 _RANKS = frozenset("king queen prince princess lord lady duke duchess baron pope".split())
 _AMBIGUOUS = frozenset("bishop cardinal count chief general major miss".split())
+# Firms whose names, and diseases whose short names, end in a possessive: "McDonald's".
+_NAMED_WITH_S = frozenset(
+    "mcdonald moody poor sotheby christie macy kohl denny kellogg sainsbury arby domino lowe levi "
+    "harrod barclay nando wendy alzheimer parkinson crohn".split()
+)
+_POSSESSED = frozenset(  # nouns of institutions, places and works that are named after somebody
+    "hospital church cathedral college school square theatre palace island bay stadium day "
+    "register list".split()
+)
+_SUFFIXES = frozenset("jr sr inc llc ltd corp plc gmbh".split())
+_PARTICLES_OF_PLACES = frozenset("de la le les du en sur aux upon on in der of".split())
+# Names of two capitals around "and" that are one place, firm or museum.
+_PAIRS = (
+    "Bosnia Herzegovina  Trinidad Tobago  Antigua Barbuda  Kitts Nevis  Tomé Príncipe  "
+    "Tome Principe  Turks Caicos  Wallis Futuna  Newfoundland Labrador  Procter Gamble  Rock Roll"
+)
+_FIRST_OF_PAIR, _SECOND_OF_PAIR = map(
+    frozenset, zip(*(pair.split() for pair in _PAIRS.split("  ")), strict=True)
+)
+_SYLLABLE = regex.compile(  # as Korean and Chinese names are romanised
+    r"(?:[bcdfghjklmnprstwyz]|ch|sh|zh|kw|hw|ts|tz|ry|my|gy|hy|ky|by|py|ny|gw)?"
+    r"(?:[aeiou]{1,3}|yu|ye|yo|ya|yeo|you)(?:n|ng|k|m|l|p|t|h)?"
+)
 _ORDINAL = regex.compile(r"\d+(?:st|nd|rd|th)")
 _NOT_COUNTED = frozenset(
     "is was has had will can does did and or with on for in from at by".split()
 )
 
-Traits = NDArray[np.int32]
+Traits = NDArray[np.int64]
 
 
 class Trait(IntFlag):
@@ -64,13 +87,31 @@ class Trait(IntFlag):
     """A month that is also a first name or surname: "Theresa May"."""
     NOT_COUNTED = auto()
     """A word that is not counted by a number before it: "iPhone 15 was", not "20 people"."""
+    POSSESSIVE = auto()
+    NAMED_WITH_S = auto()
+    """A name with a possessive: the "McDonald" of "McDonald's"."""
+    POSSESSED = auto()
+    """A noun of things that are named after somebody: "St. Mary's Hospital"."""
+    VERSUS = auto()
+    """The "v." of a court case."""
+    COMMA = auto()
+    SUFFIX = auto()
+    """"Jr.", "Inc."."""
+    SYLLABLE = auto()
+    """A syllable of a Korean or Chinese given name: "Ki" and "moon"."""
+    PARTICLE_OF_PLACE = auto()
+    FIRST_OF_PAIR = auto()
+    """The first of two capitals around "and" in one name: "Trinidad and Tobago"."""
+    SECOND_OF_PAIR = auto()
+    WAR = auto()
+    LETTER_I = auto()
     IN_TITLES = auto()
     """Can be in the title of a work: a capital, or a short word."""
 
 
 def word_traits(sentences: IndexedSentences) -> Traits:
     """Return the traits of each word: (words,)."""
-    return sentences.map_words(_TRAITS.__getitem__, np.int32)
+    return sentences.map_words(_TRAITS.__getitem__, np.int64)
 
 
 def have(traits: Traits, trait: Trait) -> Flags:
@@ -105,6 +146,18 @@ def _traits(word: str) -> int:
         Trait.LETTERS: has_letters(word),
         Trait.MONTH_NAME: word in ("April", "May", "June", "August"),
         Trait.NOT_COUNTED: word in _NOT_COUNTED,
+        Trait.POSSESSIVE: word in ("'s", "’s"),
+        Trait.NAMED_WITH_S: capital and folded in _NAMED_WITH_S,
+        Trait.POSSESSED: folded in _POSSESSED,
+        Trait.VERSUS: word == "v.",
+        Trait.COMMA: word == ",",
+        Trait.SUFFIX: capital and folded.rstrip(".") in _SUFFIXES,
+        Trait.SYLLABLE: _SYLLABLE.fullmatch(folded) is not None,
+        Trait.PARTICLE_OF_PLACE: word in _PARTICLES_OF_PLACES,
+        Trait.FIRST_OF_PAIR: word in _FIRST_OF_PAIR,
+        Trait.SECOND_OF_PAIR: word in _SECOND_OF_PAIR,
+        Trait.WAR: word == "War",
+        Trait.LETTER_I: word == "I",
         Trait.IN_TITLES: any(map(str.isalnum, word)) and (capital or short),
     }
     return sum(int(trait) for trait, present in traits.items() if present)

@@ -13,7 +13,7 @@ def _word_set(words: str) -> frozenset[str]:
 INSIDE = _word_set("""
     mr mrs ms mx messrs mme mmes mlle dr drs prof rev fr hon gen col lt maj capt cmdr cpt sgt cpl
     pvt adm gov sen rep pres supt atty amb insp sra srta dra dña hr sig dott alh dkt mhe bw
-    vs viz cf approx resp incl esp bzw evtl
+    v vs viz cf approx resp incl esp bzw evtl
 """)
 
 # Inside a sentence or at its end; the next word decides.
