@@ -35,7 +35,7 @@ def apply_margin_loss(
     """
     patched: Any = model
     _decoder_and_output_layer(patched)  # raises an error if there is none
-    loss_options = {
+    loss_options: dict[str, Any] = {
         "margin": margin,
         "ignore_index": ignore_index,
         "label_smoothing": label_smoothing,

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from torch import Tensor
 
@@ -72,7 +72,7 @@ class MarginLossOptions(LogitScaling):
         return self
 
 
-def _check_margin(margin: float) -> None:
+def _check_margin(margin: Any) -> None:
     """Raise an error unless a margin that is no tensor is a number of at least 0."""
     if margin is None or isinstance(margin, str | bool | list | tuple):
         raise TypeError(f"`margin` must be a number or a tensor, got {margin!r}")
