@@ -110,3 +110,8 @@ def test_text_that_is_not_utf8_is_an_input_error():
     assert split_lines("ä\nb".encode(), "words") == ["ä", "b"]
     with pytest.raises(InputError, match="words is not UTF-8"):
         split_lines(b"\xff", "words")
+
+
+@pytest.mark.parametrize("value", [7, True, None, "text", -1.5, [], {}])
+def test_json_without_containers_is_read(value):
+    assert parse_json(json.dumps(value).encode(), "it") == value

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from statistics import mean
 
-from benchmarks.lm.experiments import SHAKESPEARE
+from benchmarks.lm.experiments import EXPERIMENTS
 from benchmarks.lm.rows import Result, results
 from benchmarks.lm.spread import MISSING, Seeds, named, spread, table, values
 
@@ -42,9 +42,7 @@ def role_fraction(result: Result, role: str, first: int, last: int) -> float:
 def shakespeare(experiment: str = "shakespeare") -> str:
     """Return tables of the losses after the last and the best step, and of gradients by role."""
     found = results(experiment)
-    rows = list(dict.fromkeys([*_shakespeare_rows(found), *SHAKESPEARE.rows]))
-    if experiment != "shakespeare":
-        rows = rows[:3]
+    rows = list(dict.fromkeys([*_shakespeare_rows(found), *EXPERIMENTS[experiment].rows]))
     parts = []
     for when, title in (("final", "after the last step"), ("best", "at the best validation loss")):
         head = [title, "all", *(f"ranks {a}–{b}" for a, b in GROUPS), "at step"]
@@ -77,7 +75,7 @@ def _gain(found: Mapping[str, Seeds]) -> str:
     if not standard:
         return MISSING
     gains_by_row = []
-    for row in ("margin 2", "margin 4"):
+    for row in ("margin 2", "margin 4", "auto"):
         if row not in found:
             continue
         for when, name in (

@@ -54,6 +54,7 @@ SHAKESPEARE_CPU = Experiment(
         "standard": _ON_CPU,
         "margin 2": _ON_CPU.with_(margin="2"),
         "margin 4": _ON_CPU.with_(margin="4"),
+        "auto": _ON_CPU.with_(margin="auto"),
     }
 )
 

@@ -28,7 +28,8 @@ without and with a margin.
 
 ![The fraction of each role in the gradient of each character, by rank](pictures/lm-roles.svg)
 
-On a CPU: 4 layers × 128, context 128, batch size 16, 1500 steps{cpu_time}.
+On a CPU: 4 layers × 128, context 128, batch size 16, 1500 steps.
+{cpu_origins}
 
 {shakespeare_cpu}
 
@@ -50,6 +51,8 @@ one with the best validation result on the small language within the limit of th
 seeds.
 
 {two_languages}
+
+{two_origins}
 
 Twenty seeds of each row, trained at once on a GPU (`python -m benchmarks.lm.two_language_seeds`),
 after the last step. A letter is aligned if its nearest letter of the big language, by the cosine of
@@ -122,7 +125,8 @@ def section() -> str:
     return TEXT.format(
         machines=_machines(),
         shakespeare=character_tables.shakespeare(),
-        cpu_time=_cpu_time(),
+        cpu_origins=_origins("shakespeare-cpu"),
+        two_origins=_origins("two-languages"),
         shakespeare_cpu=character_tables.shakespeare("shakespeare-cpu"),
         two_languages=two_language_tables.two_languages(),
         twenty_seeds=two_language_tables.twenty_seeds(),
@@ -143,13 +147,24 @@ def _machines() -> str:
     return "measured on " + "; ".join(names) if names else "not measured yet"
 
 
-def _cpu_time() -> str:
-    seconds = [
-        row["training_seconds"]
-        for seeds in results("shakespeare-cpu").values()
-        for row in seeds.values()
-    ]
-    return f"; the longest run took {max(seconds) / 60:.1f} minutes" if seconds else ""
+def _origins(experiment: str) -> str:
+    """Return a list of the machines and code versions of an experiment, with their runs."""
+    runs: dict[str, dict[str, list[int]]] = {}
+    for row, seeds in results(experiment).items():
+        for seed, result in seeds.items():
+            machine = result["machine"]
+            about = (
+                f"{machine['device']}, torch {machine['torch']}, threads: {machine['threads']}, "
+                f"code {machine['version']}"
+            )
+            runs.setdefault(about, {}).setdefault(row, []).append(seed)
+    if len(runs) <= 1:
+        return "".join(f"All runs: {about}." for about in runs)
+    lines = ["Rows mix runs of several machines or code versions (seeds in brackets):", ""]
+    for about, rows in sorted(runs.items()):
+        names = (f"{row} ({', '.join(map(str, seeds))})" for row, seeds in rows.items())
+        lines.append(f"- {about}: {'; '.join(names)}")
+    return "\n".join(lines)
 
 
 def main() -> None:

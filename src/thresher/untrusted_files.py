@@ -83,7 +83,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _check_depth(value: Any, name: str) -> None:
-    level = [value]
+    level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_JSON_DEPTH):
         level = [child for each in level for child in _children(each)]
         if not level:
@@ -91,11 +91,11 @@ def _check_depth(value: Any, name: str) -> None:
     raise InputError(f"{name} is nested too deeply")
 
 
-def _children(value: Any) -> list[Any]:
+def _children(value: dict[str, Any] | list[Any]) -> list[Any]:
     """Return the containers directly inside a JSON value."""
     if isinstance(value, dict):
         return [each for each in value.values() if isinstance(each, dict | list)]
-    return [each for each in value if isinstance(each, dict | list)] if value else []
+    return [each for each in value if isinstance(each, dict | list)]
 
 
 def split_lines(content: bytes, name: str) -> list[str]:

@@ -77,4 +77,6 @@ def read_run_config(path: Path) -> dict[str, Any]:
 
 
 def _value(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")  # JSON allows it

@@ -105,7 +105,7 @@ class TrainedLanguageModel:
         }
         if run_options_too:
             options = run_options(self.architecture, self.tokenizer, self.settings, init_from)
-            files[_RUN] = to_toml(options).encode()
+            files[_RUN] = to_toml(options).encode(errors="replace")
         LAYOUT.write(folder, config, files, card=self.card())
 
     @classmethod

@@ -78,6 +78,12 @@ def test_a_run_is_repeated_from_the_file_that_comes_with_its_model(corpus, confi
         ("steps = " + "[" * 100_000, "is not a TOML file"),
         ("[training]\nsteps = 3", "[training] is a table"),
         ("steps = 0", "steps"),
+        ("steps = 2.5", "'--steps': Input should be a valid integer"),
+        ("steps = true", "steps must be text or a number, got true"),
+        ("learning-rate = inf", "'--learning-rate': Input should be a finite number"),
+        ("width = [64, 32]", "width must be text or a number, got [64, 32]"),
+        ("margin = 2026-11-19", "margin must be text or a number, got 2026-11-19"),
+        ('quiet = "no"', "quiet must be true or false, got no"),
     ],
 )
 def test_errors_in_a_configuration_file_are_one_line(content, message, corpus, tmp_path, run):

@@ -10,7 +10,12 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from thresher.lm.losses import FusedLinearCrossEntropyLoss, apply_margin_loss
+from thresher.lm.losses import (
+    FusedLinearCrossEntropyLoss,
+    SelfishCrossEntropy,
+    apply_margin_loss,
+    trainer_loss,
+)
 from thresher.lm.losses.kernels import chunked
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
@@ -171,14 +176,59 @@ def test_a_patched_model_trains_on_the_margin_loss(llama, items, margin, monkeyp
         torch.testing.assert_close(mine.grad, its.grad, rtol=1e-3, atol=1e-7)
 
 
+def test_a_copy_of_a_patched_model_uses_its_own_weights(llama):
+    copied = copy.deepcopy(apply_margin_loss(copy.deepcopy(llama), 2.0))
+    with torch.no_grad():
+        for parameter in copied.parameters():
+            parameter.zero_()
+    ids = torch.randint(200, (2, 6))
+    assert copied.train()(ids, labels=ids).loss.item() == pytest.approx(math.log(200))
+    assert not copied.eval()(ids).logits.any()
+
+
+def test_a_patched_model_takes_labels_by_position(llama):
+    patched = apply_margin_loss(copy.deepcopy(llama), 0.05)
+    ids = torch.randint(200, (2, 6))
+    expected = patched(input_ids=ids, labels=ids).loss
+    names = list(inspect.signature(patched.forward).parameters)
+    assert names == list(inspect.signature(llama.forward).parameters)
+    arguments = [ids if name in ("input_ids", "labels") else None for name in names]
+    found = patched(*arguments[: names.index("labels") + 1]).loss
+    torch.testing.assert_close(found, expected, rtol=0, atol=0)
+
+
+def test_a_patched_model_can_be_patched_again(llama):
+    ids = torch.randint(200, (2, 6))
+    patched = apply_margin_loss(apply_margin_loss(copy.deepcopy(llama), 0.05), 2.0)
+    expected = apply_margin_loss(copy.deepcopy(llama), 2.0)(ids, labels=ids)
+    torch.testing.assert_close(patched(ids, labels=ids).loss, expected.loss)
+    mine, its = patched.eval()(ids, labels=ids), llama.eval()(ids, labels=ids)
+    llama.train()
+    torch.testing.assert_close((mine.loss, mine.logits), (its.loss, its.logits))
+
+
+@pytest.mark.parametrize("margin", [-1.0, math.nan, "4", None, True])
+def test_a_wrong_margin_is_refused_before_training(llama, margin):
+    makers = (
+        lambda: apply_margin_loss(copy.deepcopy(llama), margin),
+        lambda: trainer_loss(margin),
+        lambda: FusedLinearCrossEntropyLoss(margin=margin),
+        lambda: SelfishCrossEntropy(margin),
+    )
+    for make in makers:
+        with pytest.raises((ValueError, TypeError), match="`margin` must be"):
+            make()
+
+
 def test_a_patched_model_is_unchanged_in_evaluation(llama):
     patched = apply_margin_loss(copy.deepcopy(llama), 0.05).eval()
     ids = torch.randint(200, (2, 6))
     with torch.no_grad():
         mine, its = patched(ids, labels=ids), llama.eval()(ids, labels=ids)
     torch.testing.assert_close((mine.loss, mine.logits), (its.loss, its.logits))
-    with pytest.raises(ValueError, match="causal language model"):
-        apply_margin_loss(llama.model)
+    for other in (llama.model, torch.nn.Linear(2, 2)):
+        with pytest.raises(ValueError, match="causal language model"):
+            apply_margin_loss(other)
 
 
 @pytest.mark.parametrize(("name", "value"), [("logit_scale", 0.5), ("output_router_logits", True)])

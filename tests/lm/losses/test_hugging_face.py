@@ -38,6 +38,8 @@ def test_an_automatic_margin_adds_the_adjustment_of_its_budget():
     torch.testing.assert_close(measured, expected)
     with pytest.raises(ValueError, match="needs `token_counts`"):
         trainer_loss(chosen)
+    with pytest.raises(ValueError, match="`token_counts` has 5 tokens, but the model predicts 7"):
+        trainer_loss(chosen, token_counts=counts[:5])({"logits": LOGITS}, LABELS)
 
 
 @pytest.mark.parametrize("items", [12, torch.tensor(12)])

@@ -263,3 +263,53 @@ def test_small_inputs_are_left_to_plain_torch(positions, width, vocabulary, litt
     """On a GPU, ms of kernels and of plain torch: 5.4 and 3.2; 6.4 and 13.5; 5.5 and 9.8."""
     hidden = torch.empty(positions, width, device="meta")
     assert is_small(hidden, torch.empty(vocabulary, width, device="meta")) == little
+
+
+def naive_loss(logits, target, *, margin, smoothing, z_loss, temperature, softcap, class_weight):
+    """Return the sum of the losses, one row and one survivor after the other."""
+    logits = softcap * (logits / softcap).tanh() / temperature
+    total = 0.0
+    for row, token in zip(logits, target, strict=True):
+        if token == -100:
+            continue
+        own = class_weight[token]
+        alive = [j for j in range(len(row)) if row[j] >= row[token] - margin]
+        lse = row[alive].logsumexp(0)
+        even = sum(class_weight[j] * (lse - row[j]) for j in alive) / len(alive)
+        total = total + (1 - smoothing) * own * (lse - row[token]) + smoothing * even
+        total = total + z_loss * own * lse**2
+    return total
+
+
+@pytest.mark.parametrize("path", ["logits", "chunked", "dense"])
+@pytest.mark.parametrize("margin", [0.0, 2.3, math.inf])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_every_form_has_the_full_precision_of_float64(path, margin, weighted):
+    hidden, weight, bias, target, class_weight, _ = random_case(positions=9)
+    class_weight = class_weight if weighted else torch.ones_like(class_weight)
+    inputs = [each.requires_grad_() for each in (hidden, weight, bias)]
+    options = {"margin": margin, "temperature": 0.7, "softcap": 3.0, "z_loss": 0.01}
+    logits = hidden @ weight.T + bias
+    expected = naive_loss(logits, target, smoothing=0.1, class_weight=class_weight, **options)
+    options |= {"label_smoothing": 0.1, "reduction": "sum"}
+    given = class_weight if weighted else None
+    if path == "logits":
+        found = selfish_cross_entropy(logits, target, weight=given, **options)
+    else:
+        found = linear_selfish_cross_entropy(
+            hidden, weight, target, bias=bias, class_weight=given, implementation=path, **options
+        )
+    torch.testing.assert_close(found, expected, rtol=1e-13, atol=0)
+    torch.testing.assert_close(
+        torch.autograd.grad(found, inputs, retain_graph=True),
+        torch.autograd.grad(expected, inputs),
+        rtol=1e-11,
+        atol=1e-13,
+    )
+
+
+def test_triton_without_a_gpu_is_refused(monkeypatch):
+    monkeypatch.delenv("TRITON_INTERPRET")
+    hidden, weight, _, target, *_ = random_case(dtype=torch.float32)
+    with pytest.raises(ValueError, match="'triton' needs tensors on a GPU, got cpu"):
+        linear_selfish_cross_entropy(hidden, weight, target, margin=1.0, implementation="triton")

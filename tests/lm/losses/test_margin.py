@@ -70,7 +70,21 @@ def test_numbers_and_margins_can_be_parsed_too():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "two", "-1", "nan", "2:", ":3", "2:inf", "-1:2", "norm:x", "norm:-1", "top-p:2", -1.0],
+    [
+        "",
+        "two",
+        "-1",
+        "nan",
+        "2:",
+        ":3",
+        "2:inf",
+        "-1:2",
+        "norm:x",
+        "norm:-1",
+        "norm:inf",
+        "top-p:2",
+        -1.0,
+    ],
 )
 def test_a_text_that_is_not_a_margin_is_an_error(text):
     with pytest.raises(InputError, match=r"`margin` must be a number of at least 0 .* got"):
@@ -143,8 +157,9 @@ def test_norm_scaled_margin_has_no_gradient_and_is_wide_for_half_precision():
     assert not norm_scaled_margin(hidden, weight, target).requires_grad
     half = norm_scaled_margin(hidden.bfloat16(), weight.bfloat16(), target)
     assert half.dtype == torch.float32
-    with pytest.raises(ValueError, match="`alpha` must be at least 0, got -1"):
-        norm_scaled_margin(hidden, weight, target, alpha=-1)
+    for alpha in (-1, math.inf):
+        with pytest.raises(ValueError, match=f"`alpha` must be at least 0 and finite, got {alpha}"):
+            norm_scaled_margin(hidden, weight, target, alpha=alpha)
 
 
 # From top-p

@@ -113,6 +113,7 @@ def test_unsupported_models_are_errors_that_say_why(tmp_path):
     path = tmp_path / "hf" / "config.json"
     good = json.loads(path.read_text())
     for change, message in (
+        ({"model_type": []}, r"type \[\] are not supported"),
         ({"model_type": "bert"}, "'bert' are not supported; choose from gpt2, llama"),
         ({"hidden_act": "relu"}, "hidden_act is relu, but only silu"),
         ({"rope_parameters": {"rope_type": "yarn"}}, "type yarn"),
@@ -123,6 +124,8 @@ def test_unsupported_models_are_errors_that_say_why(tmp_path):
         path.write_text(json.dumps(good | change))
         with pytest.raises(InputError, match=message):
             read_pretrained(tmp_path / "hf")
+    path.write_text("7")
+    assert not is_pretrained_folder(tmp_path / "hf")
     (tmp_path / "hf" / "model.safetensors").unlink()
     path.write_text(json.dumps(good))
     with pytest.raises(InputError, match=r"has no model\.safetensors"):

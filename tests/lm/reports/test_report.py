@@ -151,3 +151,12 @@ def test_fractions_of_a_large_vocabulary_are_averaged_over_neighbours():
     assert smooth[1, 500].item() == pytest.approx(shares[1, 495:506].mean().item())
     assert smooth[2, 0].item() == pytest.approx(shares[2, :6].mean().item())
     assert torch.equal(_smooth(shares[:, :100]), shares[:, :100])
+
+
+def test_a_vocabulary_of_one_token_has_a_report(tmp_path):
+    models = {"one": fit(alphabet=1), "two": fit(alphabet=2)}
+    report.write_report(models, tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    row = next(line for line in text.splitlines() if line.startswith("| one | characters"))
+    assert row.endswith("| – |")
+    assert models["one"].test.loss == 0

@@ -4,6 +4,8 @@ import pytest
 import torch
 from tests.lm.small_model import SETTINGS, SHAPE, make_text
 
+from thresher.errors import InputError
+from thresher.lm.tokens.factory import learn_tokenizer
 from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.training import corpus as module
 from thresher.lm.training.corpus import tokenize_corpus
@@ -42,6 +44,19 @@ def test_a_resumed_run_neither_learns_nor_encodes_again(text, tmp_path, monkeypa
     assert torch.equal(again.data.counts, first.data.counts)
     with pytest.raises(AssertionError):
         tokenize_corpus(text, tokenizer="bpe", vocabulary=300, work_dir=tmp_path)
+
+
+def test_a_run_is_not_resumed_with_the_ids_of_another_tokenizer(text, tmp_path):
+    tokenize_corpus(text, tokenizer="bpe", vocabulary=300, work_dir=tmp_path)
+    for kind, vocabulary in (("characters", None), ("bpe", 301)):
+        with pytest.raises(InputError, match="a tokenizer of kind bpe with 300 tokens; leave out"):
+            tokenize_corpus(
+                text, tokenizer=kind, vocabulary=vocabulary, work_dir=tmp_path, resume=True
+            )
+    other = learn_tokenizer("bpe", make_text()[::-1], vocabulary=300)  # of the same size
+    resumed = tokenize_corpus(text, tokenizer=other, work_dir=tmp_path, resume=True)
+    expected = tokenize_corpus(make_text(), tokenizer=other)
+    assert torch.equal(resumed.data.train, expected.data.train)
 
 
 def test_a_model_is_the_same_from_a_file_and_from_memory(text, tmp_path):

@@ -7,13 +7,14 @@ import pytest
 import torch
 from tests.lm.small_model import SETTINGS, SHAPE, fit, make_text
 
-from thresher.errors import InputError
+from thresher.errors import InputError, TrainingError
 from thresher.lm.losses.margin import Margin
 from thresher.lm.losses.margin_choice import auto_margin
 from thresher.lm.reports.evaluation import best_temperature
 from thresher.lm.trained_model import TrainedLanguageModel
 from thresher.lm.training.fit import CHECKPOINT, LOG, DivergedError
 from thresher.lm.training.splits import split_text
+from thresher.lm.training.state import TrainingState
 from thresher.progress import SilentProgress
 
 
@@ -130,3 +131,15 @@ class RecordedStages(SilentProgress):
             self.done[name] += steps
 
         return advance
+
+
+def test_a_context_longer_than_the_text_is_refused_before_memory_is_allocated(monkeypatch):
+    monkeypatch.setattr(TrainingState, "new", None)
+    shape = dataclasses.replace(SHAPE, context=10**9)
+    with pytest.raises(InputError, match="must have more than `context` "):
+        fit(shape=shape)
+
+
+def test_too_little_memory_is_one_clear_line():
+    with pytest.raises(TrainingError, match="not enough memory; choose a smaller `batch`"):
+        fit(settings=dataclasses.replace(SETTINGS, batch=10**12))

@@ -1,6 +1,7 @@
 """Weight decay by parameter group, the learning-rate schedule, and invalid settings."""
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -63,6 +64,9 @@ def test_the_learning_rate_goes_up_in_a_line_and_down_in_a_half_cosine():
         ({"precision": "half"}, "choose from float32, bfloat16"),
         ({"final_share": 2.0}, "`final_share` must be at least 0 and at most 1"),
         ({"weight_decay": -1.0}, "`weight_decay` must be at least 0"),
+        ({"weight_decay": math.inf}, "`weight_decay` must be at least 0 and below inf, got inf"),
+        ({"rare_token_budget": math.inf}, "`rare_token_budget` must be at least 0 and below inf"),
+        ({"learning_rate": math.inf}, "`learning_rate` must be above 0 and below inf"),
     ],
 )
 def test_invalid_settings_are_an_error(options, message):
@@ -72,7 +76,7 @@ def test_invalid_settings_are_an_error(options, message):
 
 @pytest.mark.parametrize("decay", [0.0, 0.5])
 def test_rows_as_parameters_of_their_own_move_just_as_their_matrix_does(decay):
-    """AdamW treats each number by itself, so "separated" embeddings are freedom from decay alone.
+    """AdamW treats each number by itself, so "separated" embeddings change nothing, decayed or not.
 
     Clipping looks at the norm of all gradients together, which is the same either way.
     """

@@ -1,7 +1,7 @@
 """The option --config: take options from a TOML file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,9 +27,31 @@ def use_run_config(context: typer.Context, path: Path | None) -> Path | None:
         if name not in by_flag and name not in known:
             hint = did_you_mean(name, by_flag)
             raise InputError(f"{path}: there is no option {name!r}{hint}")
-    named = {by_flag.get(name, name): value for name, value in options.items()}
+    named = {}
+    for given_name, value in options.items():
+        name = by_flag.get(given_name, given_name)
+        named[name] = _as_on_command_line(path, given_name, value, known[name])
     context.default_map = {**(context.default_map or {}), **named}
     return path
+
+
+def _as_on_command_line(path: Path, name: str, value: Any, parameter: Any) -> Any:
+    """Return a value as text, as the command line gives it, so that it is checked in the same way.
+
+    Otherwise a number of steps of 2.5 would be rounded, and true would be the number 1.
+    """
+    rule = None
+    if getattr(parameter, "is_flag", False):
+        rule = None if isinstance(value, bool) else "true or false"
+    elif parameter.nargs == -1:
+        rule = None if isinstance(value, list) else "a list"
+    elif isinstance(value, bool) or not isinstance(value, str | int | float):
+        rule = "text or a number"
+    else:
+        value = str(value)
+    if rule is not None:
+        raise InputError(f"{path}: {name} must be {rule}, got {str(value).lower()}")
+    return value
 
 
 RunConfig = Annotated[

@@ -124,6 +124,8 @@ def _train(
                 **arguments,
             )
         except DivergedError as error:
+            if not processes.is_main:
+                raise
             raise _after_saving(error, folder, init_from) from error
         if processes.is_main:
             trained.write(folder, run_options_too=True, init_from=init_from)

@@ -70,13 +70,13 @@ def check_targets(
 
 
 def check_margin(margin: float | Tensor, shape: torch.Size, *, wait: bool = False) -> None:
-    """Raise a ValueError unless the margin is a number of at least 0, or one for each target.
+    """Raise a ValueError unless a margin in a tensor is one number, or one for each target.
+
+    `MarginLossOptions` checks a margin that is a number.
 
     shape: of the target
     """
     if not isinstance(margin, Tensor):
-        if not margin >= 0:
-            raise ValueError(f"`margin` must be at least 0 (inf is allowed), got {margin}")
         return
     if margin.dim() and margin.shape != shape:
         allowed = f"a number or a tensor of the target's shape {tuple(shape)}"

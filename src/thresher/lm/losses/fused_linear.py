@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.options import MarginLossOptions
 
 
 class FusedLinearCrossEntropyLoss(nn.Module):
@@ -37,6 +38,13 @@ class FusedLinearCrossEntropyLoss(nn.Module):
         margin: float | Tensor = math.inf,
     ) -> None:
         super().__init__()
+        MarginLossOptions(  # raises an error if one is out of range
+            margin=margin,
+            ignore_index=ignore_index,
+            label_smoothing=label_smoothing,
+            softcap=softcap,
+            z_loss=lse_square_scale,
+        )
         if accum_dtype not in (None, torch.float32):
             raise ValueError(f"`accum_dtype` must be torch.float32 or None, got {accum_dtype}")
         self.register_buffer("ce_weight", ce_weight)

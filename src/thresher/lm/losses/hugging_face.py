@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from thresher.lm.losses.margin_choice import AutoMargin
+from thresher.lm.losses.options import MarginLossOptions
 from thresher.lm.losses.rare_tokens import rare_token_adjustment
 from thresher.lm.losses.selfish import selfish_cross_entropy
 
@@ -38,6 +39,14 @@ def trainer_loss(
     labels: (batch, length)
     """
     number, adjustment = _number_and_adjustment(margin, token_counts)
+    options: dict[str, Any] = {
+        "margin": number,
+        "ignore_index": ignore_index,
+        "label_smoothing": label_smoothing,
+        "temperature": temperature,
+        "softcap": softcap,
+    }
+    MarginLossOptions(**options)  # raises an error if one is out of range
 
     def loss(
         outputs: Any, labels: Tensor, num_items_in_batch: Tensor | int | None = None
@@ -45,18 +54,19 @@ def trainer_loss(
         logits: Tensor = outputs["logits"] if isinstance(outputs, Mapping) else outputs[0]
         logits = logits.float()
         if adjustment is not None:
+            if len(adjustment) != logits.shape[-1]:
+                raise ValueError(
+                    f"`token_counts` has {len(adjustment)} tokens, but the model predicts "
+                    f"{logits.shape[-1]}; give one count for each token of the model"
+                )
             logits = logits + adjustment.to(logits.device)
         if shift:
             labels = functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
         reduced = selfish_cross_entropy(
             logits.flatten(0, -2),
             labels.flatten().to(logits.device),
-            margin=number,
-            ignore_index=ignore_index,
             reduction="mean" if num_items_in_batch is None else "sum",
-            label_smoothing=label_smoothing,
-            temperature=temperature,
-            softcap=softcap,
+            **options,
         )
         if num_items_in_batch is None:
             return reduced

@@ -1,7 +1,9 @@
 """The margin loss from hidden states, without holding the logits of the whole vocabulary."""
 
+import os
 from types import ModuleType
 
+import torch
 from torch import Tensor
 
 from thresher.errors import requires_extra
@@ -61,7 +63,7 @@ def linear_selfish_cross_entropy(
             raise ValueError("the implementation 'dense' needs the reduction 'mean' or 'sum'")
         rows, _ = dense.loss_sum(inputs, options)
     else:
-        rows = _implementation(name).row_losses(inputs, options)
+        rows = _implementation(name, input.device).row_losses(inputs, options)
     return reduce_rows(rows, reduction, row_counts(target, class_weight, ignore_index=ignore_index))
 
 
@@ -77,14 +79,16 @@ def loss_sum_and_rows(inputs: LinearInputs, options: MarginLossOptions) -> tuple
     name = fastest(inputs, options, summed=True)
     if name == "dense":
         return dense.loss_sum(inputs, options)
-    rows: Tensor = _implementation(name).row_losses(inputs, options)
+    rows: Tensor = _implementation(name, inputs.input.device).row_losses(inputs, options)
     return rows.sum(), rows.detach()
 
 
-def _implementation(name: str) -> ModuleType:
+def _implementation(name: str, device: torch.device) -> ModuleType:
     if name == "chunked":
         return chunked
     if name == "triton":
+        if device.type != "cuda" and os.environ.get("TRITON_INTERPRET") != "1":
+            raise ValueError(f"the implementation 'triton' needs tensors on a GPU, got {device}")
         with requires_extra("gpu", "the implementation triton needs triton"):
             from thresher.lm.losses.kernels import sparse  # noqa: PLC0415 (an extra)
 

@@ -92,7 +92,10 @@ class Margin:
             case MarginKind.TOP_P:
                 return top_p_margin(vocabulary, p=self.numbers[0])
             case MarginKind.NORM:
-                return partial(norm_scaled_margin, alpha=_at_least_zero(self.numbers[0]))
+                alpha = _at_least_zero(self.numbers[0])
+                if alpha == math.inf:  # times a norm of zero, it would be NaN
+                    raise ValueError("the factor of the norms must be finite")
+                return partial(norm_scaled_margin, alpha=alpha)
             case MarginKind.FIXED:
                 return _at_least_zero(self.numbers[0])
             case MarginKind.AUTO:
@@ -125,8 +128,8 @@ def norm_scaled_margin(
     """
     import torch  # noqa: PLC0415 (the module imports without torch)
 
-    if not alpha >= 0:
-        raise ValueError(f"`alpha` must be at least 0, got {alpha}")
+    if not 0 <= alpha < math.inf:
+        raise ValueError(f"`alpha` must be at least 0 and finite, got {alpha}")
     with torch.no_grad():
         is_class = (target >= 0) & (target < weight.shape[0])
         dtype = torch.promote_types(hidden.dtype, torch.float32)

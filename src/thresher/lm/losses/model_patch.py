@@ -1,13 +1,17 @@
 """Let a causal model of Hugging Face transformers compute the margin loss from hidden states."""
 
 import math
+from collections.abc import Callable
 from functools import wraps
+from inspect import signature
+from types import MethodType
 from typing import Any, TypeVar
 
 from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.lm.losses.linear_selfish import linear_selfish_cross_entropy
+from thresher.lm.losses.options import MarginLossOptions
 
 Model = TypeVar("Model", bound=nn.Module)
 
@@ -30,41 +34,62 @@ def apply_margin_loss(
         as `LlamaForCausalLM`; it is changed in place and returned
     """
     patched: Any = model
-    decoder, head = _decoder_and_output_layer(patched)
-    softcap = getattr(patched.config, "final_logit_softcapping", None)
-    plain_forward = patched.forward
+    _decoder_and_output_layer(patched)  # raises an error if there is none
+    loss_options: dict[str, Any] = {
+        "margin": margin,
+        "ignore_index": ignore_index,
+        "label_smoothing": label_smoothing,
+        "softcap": getattr(patched.config, "final_logit_softcapping", None),
+        "z_loss": z_loss,
+    }
+    MarginLossOptions(**loss_options)  # raises an error if one is out of range
+    class_forward = type(patched).forward
+    _, *names = signature(class_forward).parameters  # without `self`
+    plain_forward = _without_self(patched)
 
-    @wraps(plain_forward)
-    def forward(*arguments: Any, labels: Tensor | None = None, **options: Any) -> Any:
-        if labels is None or not patched.training:
-            return plain_forward(*arguments, labels=labels, **options)
+    # The method finds all parts of the model through `self`, so that a copy of the model uses its
+    # own weights.
+    @wraps(class_forward)
+    def forward(self: Any, *arguments: Any, **options: Any) -> Any:
+        options |= dict(zip(names, arguments, strict=False))
+        labels: Tensor | None = options.get("labels")
+        if labels is None or not self.training:
+            return plain_forward(self, **options)
         items = options.pop("num_items_in_batch", None)
-        for name in ("logits_to_keep", "return_dict"):
+        for name in ("labels", "logits_to_keep", "return_dict"):
             options.pop(name, None)
-        outputs = decoder(*arguments, **options)
+        decoder, head = _decoder_and_output_layer(self)
+        outputs = decoder(**options)
         hidden = outputs[0]
         shifted = functional.pad(labels, (0, 1), value=ignore_index)[..., 1:]
         loss = linear_selfish_cross_entropy(
             hidden.flatten(0, -2),
             head.weight,
             shifted.flatten().to(hidden.device),
-            margin=margin,
             bias=head.bias,
-            ignore_index=ignore_index,
             reduction="mean" if items is None else "sum",
-            label_smoothing=label_smoothing,
-            softcap=softcap,
-            z_loss=z_loss,
+            **loss_options,
         )
         return _with_loss(outputs, loss if items is None else loss / items)
 
-    patched.forward = forward
+    patched.forward = MethodType(forward, patched)
     return model
+
+
+def _without_self(model: Any) -> Callable[..., Any]:
+    """Return the function of a model's `forward`, which takes the model as its first argument."""
+    bound = model.forward
+    if isinstance(bound, MethodType):
+        return bound.__func__
+    return lambda _, **options: bound(**options)  # set on the model by another library
 
 
 def _decoder_and_output_layer(model: Any) -> tuple[Any, nn.Linear]:
     """Return the parts of a causal model; ValueError if the loss cannot be computed from them."""
-    config = model.config
+    wrong = ValueError("`model` must be a causal language model with a linear output layer")
+    config = getattr(model, "config", None)
+    if config is None:
+        raise wrong
     for name in ("logit_scale", "logits_scaling"):
         if getattr(config, name, None) not in (None, 1, 1.0):
             raise ValueError(f"`model` multiplies its logits ({name}), which is not supported")
@@ -74,7 +99,7 @@ def _decoder_and_output_layer(model: Any) -> tuple[Any, nn.Linear]:
         )
     decoder, head = model.base_model, model.get_output_embeddings()
     if decoder is model or not isinstance(head, nn.Linear):
-        raise ValueError("`model` must be a causal language model with a linear output layer")
+        raise wrong
     return decoder, head
 
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from torch import Tensor
 
@@ -51,6 +51,8 @@ class MarginLossOptions(LogitScaling):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.margin, Tensor):
+            _check_margin(self.margin)
         if not 0 <= self.label_smoothing <= 1:  # torch's type of error and wording
             raise RuntimeError(
                 f"label_smoothing must be between 0.0 and 1.0. Got: {self.label_smoothing}"
@@ -68,3 +70,11 @@ class MarginLossOptions(LogitScaling):
         if isinstance(self.margin, Tensor) and self.margin.dim():
             return replace(self, margin=self.margin[positions])
         return self
+
+
+def _check_margin(margin: Any) -> None:
+    """Raise an error unless a margin that is no tensor is a number of at least 0."""
+    if margin is None or isinstance(margin, str | bool | list | tuple):
+        raise TypeError(f"`margin` must be a number or a tensor, got {margin!r}")
+    if not margin >= 0:
+        raise ValueError(f"`margin` must be at least 0 (inf is allowed), got {margin}")

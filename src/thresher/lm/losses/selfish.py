@@ -71,7 +71,7 @@ def selfish_cross_entropy(
         rows = (1 - label_smoothing) * rows + label_smoothing * uniform
     if z_loss:
         lse = logits.to(rows.dtype).logsumexp(min(logits.dim() - 1, 1)).reshape(target.shape)
-        rows = rows + z_loss * counts * lse.square()
+        rows = rows + z_loss * lse.square() * counts
     return reduce_rows(rows, reduction, counts)
 
 
@@ -93,6 +93,14 @@ class SelfishCrossEntropy(nn.Module):
         z_loss: float = 0.0,
     ) -> None:
         super().__init__()
+        MarginLossOptions(  # raises an error if one is out of range
+            margin=margin,
+            ignore_index=ignore_index,
+            label_smoothing=label_smoothing,
+            temperature=temperature,
+            softcap=softcap,
+            z_loss=z_loss,
+        )
         self.margin = margin
         self.register_buffer("weight", weight)
         self.ignore_index = ignore_index

@@ -49,7 +49,10 @@ class PretrainedModel:
 def is_pretrained_folder(folder: Path) -> bool:
     """Return whether a folder has a config.json of transformers."""
     path = folder / _CONFIG
-    return path.is_file() and "model_type" in read_json(path)
+    if not path.is_file():
+        return False
+    config = read_json(path)
+    return isinstance(config, dict) and "model_type" in config
 
 
 def export_model(trained: TrainedLanguageModel, folder: Path) -> list[str]:
@@ -97,7 +100,7 @@ def read_pretrained(folder: Path) -> PretrainedModel:
     """Read a folder of transformers with a model of the shape of GPT-2 or Llama."""
     config: dict[str, Any] = read_json(folder / _CONFIG)
     kind = config.get("model_type")
-    if kind not in _FAMILIES:
+    if not isinstance(kind, str) or kind not in _FAMILIES:
         raise InputError(
             f"{folder}: models of type {kind!r} are not supported; choose from "
             f"{', '.join(_FAMILIES)}"

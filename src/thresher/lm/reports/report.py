@@ -146,12 +146,13 @@ def _occurrence_row(trained: TrainedLanguageModel) -> dict[str, str]:
 
 def _vocabulary_row(trained: TrainedLanguageModel) -> dict[str, str]:
     """Return the size of the vocabulary and how evenly it is used, formatted for a table."""
+    efficiency = tokenizer_efficiency(trained.counts)
     return {
         "tokenizer": trained.tokenizer.kind,
         "vocabulary": f"{trained.tokenizer.vocabulary:,}",
         "training tokens": f"{int(trained.counts.sum()):,}",
         "entropy, bits": f"{entropy(_token_fractions(trained.counts)).item():.3f}",
-        "Rényi efficiency": f"{tokenizer_efficiency(trained.counts):.3f}",
+        "Rényi efficiency": "–" if math.isnan(efficiency) else f"{efficiency:.3f}",
     }
 
 
@@ -161,7 +162,12 @@ def _token_fractions(counts: Tensor) -> Tensor:
 
 
 def tokenizer_efficiency(counts: Tensor) -> float:
-    """Return the Rényi efficiency of token counts, 1 if all tokens are equally frequent."""
+    """Return the Rényi efficiency of token counts, 1 if all tokens are equally frequent.
+
+    It is NaN for a vocabulary of one token, which is both equal and certain.
+    """
+    if len(counts) < 2:
+        return math.nan
     return renyi_efficiency(_token_fractions(counts), alpha=RENYI_ORDER).item()
 
 

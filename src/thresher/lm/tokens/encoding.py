@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
 
@@ -85,6 +86,8 @@ class _IdFile:
         self._dtype = compact_dtype(tokenizer.vocabulary)
         self._counts = np.zeros(tokenizer.vocabulary, np.int64)
         self._characters = self._ids = 0  # characters, and the ids that they gave
+        # Ids of another tokenizer must not be continued, even if its vocabulary has the same size.
+        self._digest = sha256(tokenizer.to_json().encode()).hexdigest() if resumable else ""
 
     def encode(
         self, text: TextRange, *, resume: bool, on_progress: Callable[[int], None]
@@ -119,9 +122,13 @@ class _IdFile:
         if self._resumable:
             file.flush()
             os.fsync(file.fileno())
-            state = {"characters": self._characters, "ids": self._ids}
-            content = json.dumps(state | {"counts": self._counts.tolist()})
-            write_file(state_path(self._path), content.encode())
+            state = {
+                "characters": self._characters,
+                "ids": self._ids,
+                "tokenizer": self._digest,
+                "counts": self._counts.tolist(),
+            }
+            write_file(state_path(self._path), json.dumps(state).encode())
 
     def _load_state(self) -> bool:
         """Take over the state of an earlier call; False if there is none that is valid."""
@@ -132,6 +139,7 @@ class _IdFile:
             counts = np.array(state["counts"], np.int64)
             characters, ids = int(state["characters"]), int(state["ids"])
             complete = ids * self._dtype.itemsize <= self._path.stat().st_size
+            complete = complete and state["tokenizer"] == self._digest
         except (OSError, ValueError, KeyError, TypeError):
             return False
         if not complete or counts.shape != self._counts.shape or int(counts.sum()) != ids:

@@ -19,6 +19,7 @@ from thresher.lm.training.splits import TextSplits, split_text
 from thresher.lm.training.state import TrainingData
 from thresher.progress import ProgressReporter, SilentProgress
 from thresher.training_processes import SINGLE_PROCESS, Processes
+from thresher.work_folder import other_run_error
 
 TOKENIZER = "tokens.json"
 PARTS = ("train", "validation", "test")
@@ -92,7 +93,11 @@ def _tokenizer(
         return tokenizer
     path = None if work_dir is None or isinstance(text, str) else work_dir / TOKENIZER
     if resume and path is not None and path.exists():
-        return tokenizer_from_json(path.read_text(encoding="utf-8"))
+        saved = tokenizer_from_json(path.read_text(encoding="utf-8"))
+        if saved.kind != tokenizer or vocabulary not in (None, saved.vocabulary):
+            kind = f"a tokenizer of kind {saved.kind} with {saved.vocabulary:,} tokens"
+            raise other_run_error(path, kind)
+        return saved
     all_characters = tokenizer == TokenizerKind.CHARACTERS
     learned = learn_tokenizer(
         tokenizer, text if all_characters else splits.train, vocabulary=vocabulary

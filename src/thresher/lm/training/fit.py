@@ -15,10 +15,11 @@ from thresher.hardware_support import check_dtype_supported
 from thresher.lm.choices import OutputLayerName, TokenizerKind
 from thresher.lm.model import Architecture, LanguageModel
 from thresher.lm.reports.evaluation import best_temperature, evaluate
-from thresher.lm.shape import Shape
+from thresher.lm.shape import Shape, require_rotary_size
 from thresher.lm.tokens.text_file import TextFile
 from thresher.lm.tokens.tokenizer import Tokenizer
 from thresher.lm.trained_model import TrainedLanguageModel
+from thresher.lm.training.batches import Task
 from thresher.lm.training.checkpoints import load_checkpoint, run_fingerprint, save_checkpoint
 from thresher.lm.training.corpus import TokenizedCorpus, tokenize_corpus
 from thresher.lm.training.log import LogRow, log_to_csv, tensorboard_log
@@ -61,6 +62,22 @@ class DivergedError(TrainingError):
         self.best_model = best_model
 
 
+@contextmanager
+def _memory_errors_as_training_errors() -> Iterator[None]:
+    """Turn the several errors of a failed allocation of memory into a TrainingError."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        is_memory_error = isinstance(error, MemoryError | torch.OutOfMemoryError)
+        if not (is_memory_error or "can't allocate memory" in str(error)):
+            raise
+        raise TrainingError(
+            "there is not enough memory; choose a smaller `batch`, `context`, `width` or number "
+            "of `layers`"
+        ) from error
+
+
+@_memory_errors_as_training_errors()
 def fit_language_model(
     text: str | TextFile,
     *,
@@ -110,6 +127,7 @@ def fit_language_model(
         architecture = Architecture(corpus.tokenizer.vocabulary, shape or Shape(), output, tied)
     else:
         architecture = _continued_architecture(initial.architecture, shape)
+    _check_size(architecture, corpus.data)
     settings = settings.with_chosen_margin(corpus.data.counts, context=architecture.shape.context)
     state = TrainingState.new(architecture, settings, corpus.data.counts, device=device)
     if initial is not None:
@@ -131,6 +149,13 @@ def fit_language_model(
             processes=processes,
         )
     return _finish(state, corpus, settings, progress)
+
+
+def _check_size(architecture: Architecture, data: TrainingData) -> None:
+    """Raise InputError if the context does not fit the text, before memory is allocated for it."""
+    shape = architecture.shape
+    Task(architecture.vocabulary, shape.context, shape.causal).check_length(data.train)
+    require_rotary_size(shape)
 
 
 def _continued_architecture(initial: Architecture, shape: Shape | None) -> Architecture:

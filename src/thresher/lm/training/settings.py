@@ -1,5 +1,6 @@
 """The settings of a training run."""
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -67,8 +68,9 @@ class LanguageModelSettings:
         counts = ("steps", "batch", "accumulate", "evaluate_every", "validation_tokens")
         require_fields(self, counts, at_least=1)
         amounts = ("warm_up", "weight_decay", "cosine", "seed", "rare_token_budget")
-        require_fields(self, amounts, at_least=0)
-        require_fields(self, ("learning_rate", "clip"), above=0)
+        require_fields(self, amounts, at_least=0, below=math.inf)
+        require_fields(self, ("learning_rate",), above=0, below=math.inf)
+        require_fields(self, ("clip",), above=0)
         require_number("final_share", self.final_share, at_least=0, at_most=1)
         require_number("label_smoothing", self.label_smoothing, at_least=0, below=1)
         require_choice("precision", self.precision, Precision)

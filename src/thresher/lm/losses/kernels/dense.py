@@ -241,7 +241,7 @@ def losses_in_torch(
     lse = z.masked_fill(dead, -math.inf).logsumexp(1, keepdim=True)
     smoothing, weight = options.label_smoothing, weights[index]
     own = (1 - smoothing) * weight
-    even = smoothing / (~dead).sum(1, keepdim=True)
+    even = smoothing / (~dead).sum(1, keepdim=True).to(z.dtype)
     pull = own + even * ((~dead).to(z.dtype) @ weights)[:, None]
     spread = (z.masked_fill(dead, 0) @ weights)[:, None]
     losses = pull * lse - own * z_target - even * spread + options.z_loss * weight * lse.square()
