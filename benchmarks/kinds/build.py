@@ -18,11 +18,11 @@ from benchmarks.data import TEACHER, raw_english
 from benchmarks.entities.gate_targets import TERM_KINDS
 from thresher.entities.built_in import ENGLISH, MULTILINGUAL, NAMES, find_model_folder
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finder_kinds import kinds_of_teacher
 from thresher.entities.kinds.entity_sample import EntitySample, collect_sample
 from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.kinds.kind_model import KindModel
 from thresher.entities.model_finder import SENTENCES_PER_GROUP
+from thresher.entities.training.kinds import kinds_of_teacher
 from thresher.gates.word_vectors import UnitIndex
 from thresher.model_folder import CARD
 from thresher.text.indexed_sentences import IndexedSentences

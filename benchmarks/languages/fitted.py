@@ -26,7 +26,7 @@ from thresher.encoders.loading import choose_device
 from thresher.encoders.training import train_encoder
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.encoder_choice import choose_encoder
+from thresher.entities.training.fit_finder import choose_encoder
 from thresher.entities.training.settings import EntitySettings
 from thresher.progress import SilentProgress
 
@@ -49,14 +49,14 @@ def measure(language: str, seed: int) -> dict[str, Any]:
     encoders = {"own": own, "multilingual": shared, "joined": JoinedEncoder([shared, own])}
     settings = EntitySettings(seed=seed, contrast=0.0)
     prior_knowledge = PriorKnowledge(dates=True)
-    chosen = choose_encoder(
+    _, losses = choose_encoder(
         list(encoders.values()),
         text,
         settings=settings,
         prior_knowledge=prior_knowledge,
         progress=SilentProgress(),
     )
-    results: dict[str, Any] = {"losses": dict(zip(encoders, chosen.losses.values(), strict=True))}
+    results: dict[str, Any] = {"losses": dict(zip(encoders, losses.values(), strict=True))}
     for name, encoder in encoders.items():
         finder = EntityFinder.fit_words(
             text, encoder=encoder, settings=settings, prior_knowledge=prior_knowledge

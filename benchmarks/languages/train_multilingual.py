@@ -34,11 +34,10 @@ from thresher.entities.finding.signal_weights import CASE_TRUST_WITH_SPANS, TRUS
 from thresher.entities.loading import in_int8
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.selectors import CalibratedSelector, FittedSelectors
+from thresher.entities.selectors import CalibratedSelector
 from thresher.entities.training.boundaries import links_of
 from thresher.entities.training.fit import build_model
-from thresher.entities.training.link_targets import link_targets
-from thresher.entities.training.link_training import fit_link_gate
+from thresher.entities.training.link_training import fit_link_gate, link_targets
 from thresher.entities.training.loop import TrainingCorpus, train_selectors
 from thresher.entities.training.raw_text import RawText
 from thresher.entities.training.settings import EntitySettings
@@ -153,10 +152,15 @@ def train(text: TrainingText, *, seed: int) -> FinderModel:
     with_dates = text.train(np.where(np.isnan(dates), prior, dates), settings)
     selectors = (names, replace(names, selector=with_dates, dates=words_of_dates(text.sentences)))
     raw = text.cased
-    fitted = FittedSelectors(
-        selectors, 0, ordinary_words(text), raw.not_names, dates=None, link_gate=link_gate
+    fitted = FinderModel(
+        encoder=text.encoder.name,
+        layer=text.encoder.layer,
+        selectors=selectors,
+        ordinary=ordinary_words(text),
+        not_names=raw.not_names,
+        link_gate=link_gate,
     )
-    model = build_model(text.encoder, fitted, settings, PRIORS, text.sentences, ranges=text.ranges)
+    model = build_model(fitted, settings, PRIORS, text.sentences, ranges=text.ranges)
     return replace(model, adapts=True)
 
 

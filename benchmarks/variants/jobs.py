@@ -128,7 +128,7 @@ def _trained_result(bench: Bench, job: Job, encoder: Encoder) -> dict[str, objec
     started = time.perf_counter()
     selectors, reports = _trained(encoder, corpus, settings)
     fitted = calibrate_selectors(raw, corpus, selectors, encoder)
-    model = build_model(encoder, fitted, settings, row.prior_knowledge, bench.sentences)
+    model = build_model(fitted, settings, row.prior_knowledge, bench.sentences)
     training = {
         "code": bench.code,
         "machine": machine_name(),

@@ -146,3 +146,10 @@ class _Sum(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         return gradients[0] * context.count, None
+
+
+def current_processes() -> Processes:
+    """Return the processes that `join_processes` has connected, or this one alone."""
+    if not (distributed.is_available() and distributed.is_initialized()):
+        return SINGLE_PROCESS
+    return Processes(distributed.get_rank(), distributed.get_world_size())

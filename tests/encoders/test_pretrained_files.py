@@ -102,7 +102,7 @@ def test_find_does_not_import_transformers(tmp_path, model):
 def test_the_closed_embedding_is_that_of_the_mask_token(new_bert, mask):
     folder = new_bert(["marie", "left"], width=8, layers=2, mask=mask)
     encoder = SentenceBert(folder)
-    words = encoder._model.word_embeddings
+    words = encoder.model.word_embeddings
     number = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"].get("[MASK]")
     assert (number is None) is not mask
     assert torch.equal(encoder._closed, words[number] if mask else words.mean(0))
@@ -135,7 +135,7 @@ def test_word_embeddings_may_be_narrower_than_hidden_states(tiny_folder, tmp_pat
     )  # fmt: skip
     ElectraModel(config).save_pretrained(folder)
     encoder = SentenceBert(folder)
-    assert isinstance(encoder._model, TransformersModel)
+    assert isinstance(encoder.model, TransformersModel)
     assert encoder.width == 16
     batch = encoder.batch([["marie", "left"]])
     assert encoder.encode(batch).shape == encoder.encode_gated(batch).shape == (1, 4, 16)

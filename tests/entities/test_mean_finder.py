@@ -5,7 +5,7 @@ import pytest
 
 from thresher import EntityFinder
 from thresher.bulk.finder_choice import FinderChoice
-from thresher.bulk.identity import model_identity
+from thresher.bulk.run import model_identity
 from thresher.entities.finding.signal_weights import gate_log_odds
 from thresher.entities.mean_finder import MeanFinder
 from thresher.errors import InputError

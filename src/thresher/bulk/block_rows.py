@@ -17,8 +17,8 @@ from thresher.text.document import with_fields
 from thresher.text.formats.jsonl import span_object
 from thresher.text.parquet import check_column, open_parquet, parquet_batches
 from thresher.text.readers import Source, read_documents
-from thresher.text.recoding import require_encoding
 from thresher.text.records import jsonl_records, line_records, to_json_line
+from thresher.text.streams import require_encoding
 
 SPANS = "spans"  # the column that is added
 _READ_SIZE = 1 << 20  # bytes read at a time to complete the last line of a block

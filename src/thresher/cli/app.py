@@ -17,7 +17,7 @@ from thresher.errors import InputError
 
 _COMPLETION = "_THRESHER_COMPLETE"  # set by the completion scripts that Typer writes for shells
 
-# For each command, the module of the function that runs it, and the name of that function.
+# The module and the name of the function that runs each command.
 _COMMANDS = {
     "find": ("thresher.cli.entities.find", "find"),
     "entities": ("thresher.cli.entities.table", "entities"),
@@ -27,12 +27,17 @@ _COMMANDS = {
     "kinds": ("thresher.cli.entities.kinds", "kinds"),
     "export": ("thresher.cli.entities.export", "export"),
     "serve": ("thresher.cli.serve", "serve"),
+    "lm train": ("thresher.cli.lm.train", "train"),
+    "lm eval": ("thresher.cli.lm.evaluate", "evaluate"),
+    "lm report": ("thresher.cli.lm.report", "report"),
+    "lm sample": ("thresher.cli.lm.sample", "sample"),
+    "lm export": ("thresher.cli.lm.export", "export"),
+    "rationale fit": ("thresher.cli.rationales.fit", "fit"),
+    "rationale find": ("thresher.cli.rationales.find", "find"),
+    "rationale eval": ("thresher.cli.rationales.evaluate", "evaluate"),
 }
-# For each group of commands, the module and the name of its Typer object.
-_GROUPS = {
-    "lm": ("thresher.cli.lm.app", "lm"),
-    "rationale": ("thresher.cli.rationales.app", "rationale"),
-}
+# The packages of groups of commands; their docstrings are the help of the groups.
+_GROUPS = {"lm": "thresher.cli.lm", "rationale": "thresher.cli.rationales"}
 
 
 def build_app(only: str | None = None) -> typer.Typer:
@@ -42,13 +47,16 @@ def build_app(only: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(rich_markup_mode="rich")
     app.callback()(thresher)
-    chosen = {only} if only in _COMMANDS.keys() | _GROUPS.keys() else _COMMANDS.keys() | _GROUPS
-    for name, (module, function) in _COMMANDS.items():
-        if name in chosen:
-            app.command(name)(getattr(import_module(module), function))
-    for name, (module, group) in _GROUPS.items():
-        if name in chosen:
-            app.add_typer(getattr(import_module(module), group), name=name)
+    groups = {"": app}
+    is_known = any(path.split()[0] == only for path in _COMMANDS)
+    for path, (module, function) in _COMMANDS.items():
+        if is_known and path.split()[0] != only:
+            continue
+        group, _, name = path.rpartition(" ")
+        if group not in groups:
+            groups[group] = typer.Typer(help=import_module(_GROUPS[group]).__doc__)
+            app.add_typer(groups[group], name=group)
+        groups[group].command(name)(getattr(import_module(module), function))
     return app
 
 
@@ -63,16 +71,17 @@ def _how_models_compute() -> list[str]:
     """Return what the speed of this machine depends on, one line each."""
     import torch  # noqa: PLC0415 (slow to import)
 
-    from thresher.encoders.instruction_set import Computation  # noqa: PLC0415 (torch)
+    from thresher.encoders.instruction_set import instruction_set  # noqa: PLC0415 (torch)
+    from thresher.encoders.int8_linear import int8_max_weight  # noqa: PLC0415
 
-    cpu = Computation.on_this_cpu()
-    weights = f" (weights from -{cpu.max_weight} to {cpu.max_weight})" if cpu.max_weight else ""
+    weight = int8_max_weight()  # None if this CPU has no exact 8-bit products
+    precision = f"int8 (weights from -{weight} to {weight})" if weight else "float32"
     gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none"
     return [
         f"python: {platform.python_version()}",
         f"torch: {torch.__version__}, {torch.get_num_threads()} threads",
-        f"precision: {cpu.precision}{weights}",
-        f"instruction set: {cpu.instruction_set}",
+        f"precision: {precision}",
+        f"instruction set: {instruction_set()}",
         f"GPU: {gpu}",
     ]
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import typer
 
-from thresher.cli.control_characters import without_control_characters
 from thresher.errors import ThresherError, did_you_mean
 
 MAX_SHOWN = 100  # problems with the input that are printed one by one
@@ -28,6 +27,8 @@ _NEGATIVE_FLAGS = {
 }
 _flags: ContextVar[dict[str, str]] = ContextVar("_flags")
 _command_path: ContextVar[str] = ContextVar("_command_path")  # such as "thresher lm train"
+# All but the tab and the line feed: ESC begins commands that move the cursor or set the title.
+_CONTROL_CHARACTERS = dict.fromkeys([*range(9), *range(11, 32), *range(127, 160)], "�")
 
 
 def print_error(message: str) -> None:
@@ -148,3 +149,8 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, OSError):
         return f"{error.filename or 'the system'}: {error.strerror or error}"
     return f"unexpected {type(error).__name__}: {error} (set THRESHER_DEBUG=1 to see the traceback)"
+
+
+def without_control_characters(text: str) -> str:
+    """Return a text with U+FFFD in place of each control character but tab and line feed."""
+    return text.translate(_CONTROL_CHARACTERS)

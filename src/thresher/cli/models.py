@@ -1,5 +1,6 @@
 """Load models and encoders, and choose the device that they run on."""
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -124,3 +125,14 @@ def _device_errors(device: str | None) -> Iterator[None]:
             raise
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot use the device {device!r}: {reason}") from error
+
+
+def set_thread_defaults() -> None:
+    """Set the variables that torch and numpy read when they are imported, unless the user did.
+
+    Waiting threads of torch would keep a core busy; if a server and its clients share two cores,
+    short texts take twenty times as long. The products that numpy computes for models
+    without a transformer are too small for several threads, which would only take more CPU time.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

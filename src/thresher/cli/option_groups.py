@@ -15,10 +15,11 @@ Typer sees every field as an option of its own; the command receives one object 
 import functools
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Annotated, Any, ClassVar, get_args
 
 import typer
 
@@ -35,6 +36,10 @@ def option(help_text: str, *flags: str, **details: Any) -> Any:
 
 number_option = functools.partial(option, metavar="N", min=1)
 """Return an option that takes an integer of at least 1."""
+weight_option = functools.partial(option, metavar="WEIGHT", min=0)
+"""Return an option that takes the weight of a term of a loss."""
+rate_option = functools.partial(option, metavar="RATE", min=0, max=1)
+"""Return an option that takes a number from 0 to 1."""
 
 
 def flag(help_text: str, *flags: str, **details: Any) -> Any:
@@ -49,7 +54,12 @@ def argument(help_text: str, *, metavar: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class OptionGroup:
-    """Options that belong together; each field is one option."""
+    """Options that belong together; each field is one option.
+
+    panel: the heading of the options in the help, for those that have none of their own
+    """
+
+    panel: ClassVar[str | None] = None
 
     def given_options(self) -> dict[str, Any]:
         """Return the options that the user gave, so that the library can apply its defaults.
@@ -94,11 +104,21 @@ def _parameters(group: type[OptionGroup]) -> list[Parameter]:
         Parameter(
             each.name,
             Parameter.KEYWORD_ONLY,
-            annotation=each.type,
+            annotation=_in_panel(each.type, group.panel),
             default=each.default if each.default is not MISSING else Parameter.empty,
         )
         for each in fields(group)
     ]
+
+
+def _in_panel(annotated: Any, panel: str | None) -> Any:
+    """Return the type of an option that is shown in a panel, unless it has another one."""
+    value_type, details = get_args(annotated)
+    if panel is None or details.rich_help_panel is not None:
+        return annotated
+    details = copy(details)
+    details.rich_help_panel = panel
+    return Annotated[value_type, details]
 
 
 def _finite(value: Any) -> Any:

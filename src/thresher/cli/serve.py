@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.find_options import Always, Exact, Never, read_user_rules
 from thresher.cli.errors import print_error
-from thresher.cli.models import load_entity_finder
+from thresher.cli.models import load_entity_finder, set_thread_defaults
 from thresher.cli.option_groups import number_option, option
 from thresher.cli.option_parsers import NamedModel, parse_named_model
 from thresher.cli.options import Device, Quiet
 from thresher.cli.output import print_line
-from thresher.cli.threads import set_thread_defaults
 from thresher.errors import InputError, requires_extra
 
 if TYPE_CHECKING:

@@ -1,8 +1,7 @@
-"""Describe how encoders compute on this machine: their precision and its instruction set."""
+"""The vector instructions with which encoders compute on this machine."""
 
 import os
 import platform
-from dataclasses import dataclass
 
 import torch
 
@@ -10,27 +9,6 @@ from thresher.encoders.int8_linear import MAX_WEIGHTS, int8_max_weight
 
 _TITLES = {"AVX512": "AVX-512", "DEFAULT": "no vector instructions"}
 _OLDER_THAN_AVX512 = ("SSE41", "AVX", "AVX2", "AVX2_VNNI", "AVX2_VNNI_2")
-
-
-@dataclass(frozen=True)
-class Computation:
-    """How a built-in model computes on the CPU of this machine.
-
-    precision: "int8", or "float32" if this CPU has no exact 8-bit products
-    max_weight: the largest integer that a weight becomes in int8: 126, 63 or None
-    instruction_set: for example "AVX-512 VNNI" or "AVX2"
-    """
-
-    precision: str
-    max_weight: int | None
-    instruction_set: str
-
-    @classmethod
-    def on_this_cpu(cls) -> "Computation":
-        """Return what this CPU supports, detected by computing 8-bit products."""
-        max_weight = int8_max_weight()
-        precision = "float32" if max_weight is None else "int8"
-        return cls(precision, max_weight, instruction_set())
 
 
 def instruction_set() -> str:

@@ -39,31 +39,11 @@ class JoinedEncoder:
             for each in encoders
             for part in (each.encoders if isinstance(each, JoinedEncoder) else (each,))
         )
-
-    @property
-    def name(self) -> str:
-        """The names of the encoders, joined by "+"."""
-        return SEPARATOR.join(each.name for each in self.encoders)
-
-    @property
-    def width(self) -> int:
-        """The length of the vector of a word."""
-        return sum(each.width for each in self.encoders)
-
-    @property
-    def layer(self) -> int:
-        """Always 0, because each of the joined encoders has its own layer."""
-        return 0
-
-    @property
-    def device(self) -> torch.device:
-        """The device that all encoders run on."""
-        return self.encoders[0].device
-
-    @property
-    def common_words(self) -> frozenset[str]:
-        """The words that are common for all encoders; empty if it is empty for one of them."""
-        return frozenset.intersection(*(each.common_words for each in self.encoders))
+        self.name = SEPARATOR.join(each.name for each in self.encoders)
+        self.width = sum(each.width for each in self.encoders)
+        self.layer = 0  # each of the joined encoders has its own
+        self.device = self.encoders[0].device
+        self.common_words = frozenset.intersection(*(each.common_words for each in self.encoders))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> JoinedBatch:
         """Tokenize sentences with every encoder."""

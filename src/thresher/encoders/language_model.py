@@ -37,7 +37,7 @@ class LanguageModelEncoder:
         layer: int | None = None,
         device: str | torch.device = "cpu",
     ) -> None:
-        self._name = name
+        self.name = name
         self._tokenizer = _word_tokenizer(trained, name)
         self._model = trained.model.to(device).eval().requires_grad_(False)
         if self._model.mask is None:
@@ -47,10 +47,10 @@ class LanguageModelEncoder:
             )
         self._mask = self._model.mask
         layers = trained.architecture.shape.layers
-        self._layer = math.ceil(layers * 2 / 3) if layer is None else layer
-        if not 1 <= self._layer <= layers:
+        self.layer = math.ceil(layers * 2 / 3) if layer is None else layer
+        if not 1 <= self.layer <= layers:
             raise InputError(f"`layer` of {name} must be between 1 and {layers}, got {layer}")
-        self._lower_layers = _first_layers(self._model.transformer, self._layer)
+        self._lower_layers = _first_layers(self._model.transformer, self.layer)
 
     @classmethod
     def load(
@@ -62,19 +62,9 @@ class LanguageModelEncoder:
         )
 
     @property
-    def name(self) -> str:
-        """The folder it was loaded from."""
-        return self._name
-
-    @property
     def width(self) -> int:
         """The length of a hidden state."""
         return self._model.architecture.shape.width
-
-    @property
-    def layer(self) -> int:
-        """The layer whose hidden states `encode` returns."""
-        return self._layer
 
     @property
     def device(self) -> torch.device:

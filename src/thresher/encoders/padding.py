@@ -1,6 +1,7 @@
 """Build padded batches of tokens, and encode them with little computation for padding."""
 
 from collections.abc import Callable, Sequence, Sized
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,14 +46,10 @@ def batch_of_words(
 ) -> TokenBatch:
     """Return `layout.windows(ids, counts, sentences)` as a batch."""
     windows = layout.windows(ids, counts, sentences)
-    return TokenBatch(
-        ids=torch.from_numpy(windows.ids),
-        mask=torch.from_numpy(windows.mask),
-        word=torch.from_numpy(windows.word),
-        sentence=torch.from_numpy(windows.sentence),
-        sentence_of_word=torch.from_numpy(windows.sentence_of_word),
-        sentences=len(sentences),
-    )
+    tensors: dict[str, Any] = {
+        name: torch.from_numpy(array) for name, array in vars(windows).items()
+    }
+    return TokenBatch(**tensors, sentences=len(sentences))
 
 
 def encode_by_length(

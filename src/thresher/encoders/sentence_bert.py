@@ -14,14 +14,13 @@ from thresher.checkpoint_files import tensors_digest
 from thresher.encoders.attention import incoming_and_outgoing
 from thresher.encoders.bert import Bert
 from thresher.encoders.bert_weights import Weights
-from thresher.encoders.common_words import whole_words
 from thresher.encoders.int8_bert import Int8Bert, bert_input_ranges
 from thresher.encoders.int8_linear import Ranges
 from thresher.encoders.packing import encode_packed, encode_words_packed
 from thresher.encoders.padding import batch_of_words, encode_by_length
-from thresher.encoders.pretrained_files import PretrainedTransformer, read_pretrained
+from thresher.encoders.pretrained_files import read_pretrained
 from thresher.encoders.protocol import TokenBatch, gate_embeddings, word_vectors
-from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.encoders.subword_ids import SubwordTokenizer, whole_words
 from thresher.encoders.token_windows import WindowLayout
 from thresher.encoders.word_graph import HiddenStates, MeanHiddenStates, WordGraph
 from thresher.errors import InputError
@@ -33,6 +32,8 @@ _MASK_TOKENS = ("[MASK]", "<mask>")
 
 class SentenceBert:
     """A frozen transformer over case-folded words.
+
+    The attribute `model` is the transformer in float32, `tokenizer` that of single words.
 
     label: its name, if that is not the folder
     layer: the layer whose hidden states `encode` returns; by default two thirds of the way up,
@@ -47,54 +48,34 @@ class SentenceBert:
         device: str | torch.device = "cpu",
         label: str | None = None,
     ) -> None:
-        self._name = label or str(folder)
-        self._device = torch.device(device)
-        self._tokenizer, self._model = read_pretrained(Path(folder), device=self._device)
-        self._subwords = SubwordTokenizer(self._tokenizer)
-        self._layer = math.ceil(self._model.depth * 2 / 3) if layer is None else layer
-        if not 1 <= self._layer <= self._model.depth:
+        self.name = label or str(folder)
+        self.device = torch.device(device)
+        self.tokenizer, self.model = read_pretrained(Path(folder), device=self.device)
+        self._subwords = SubwordTokenizer(self.tokenizer)
+        self.layer = math.ceil(self.model.depth * 2 / 3) if layer is None else layer
+        if not 1 <= self.layer <= self.model.depth:
             raise InputError(
-                f"`layer` of {self._name} must be between 1 and {self._model.depth}, got {layer}"
+                f"`layer` of {self.name} must be between 1 and {self.model.depth}, got {layer}"
             )
         self._int8_model: Int8Bert | None = None
-        self._embeddings = self._model.word_embeddings
+        self._embeddings = self.model.word_embeddings
         self._closed = self._closed_embedding()
-        self._start, self._end = _special_tokens(self._tokenizer)
+        self._start, self._end = _special_tokens(self.tokenizer)
         if max((*self._start, *self._end), default=0) >= len(self._embeddings):
-            raise InputError(f"the special tokens of {self._name} have no embeddings")
-        self._max_tokens = min(MAX_TOKENS, self._model.max_positions or MAX_TOKENS)
+            raise InputError(f"the special tokens of {self.name} have no embeddings")
+        self._max_tokens = min(MAX_TOKENS, self.model.max_positions or MAX_TOKENS)
         if self._max_tokens // 4 >= self._max_tokens - len(self._start) - len(self._end):
-            raise InputError(f"{self._name} has only {self._max_tokens} positions for tokens")
-
-    @property
-    def name(self) -> str:
-        """The name to load this encoder by."""
-        return self._name
+            raise InputError(f"{self.name} has only {self._max_tokens} positions for tokens")
 
     @property
     def width(self) -> int:
         """The length of a hidden state."""
-        return self._model.width
-
-    @property
-    def layer(self) -> int:
-        """The layer whose hidden states `encode` returns."""
-        return self._layer
+        return self.model.width
 
     @property
     def depth(self) -> int:
         """The number of layers."""
-        return self._model.depth
-
-    @property
-    def device(self) -> torch.device:
-        """The device the encoder runs on."""
-        return self._device
-
-    @property
-    def model(self) -> PretrainedTransformer:
-        """The transformer in float32."""
-        return self._model
+        return self.model.depth
 
     @property
     def precision(self) -> str:
@@ -104,12 +85,12 @@ class SentenceBert:
     @property
     def common_words(self) -> frozenset[str]:
         """Words that are a single token."""
-        return whole_words(self._tokenizer.get_vocab(with_added_tokens=False))
+        return whole_words(self.tokenizer.get_vocab(with_added_tokens=False))
 
     def batch(self, sentences: Sequence[Sequence[str]]) -> TokenBatch:
         """Tokenize case-folded words; the windows of a long sentence overlap by a quarter."""
         ids, counts = self._subwords.ids([word for words in sentences for word in words])
-        return batch_of_words(ids, counts, sentences, self._layout).to(self._device)
+        return batch_of_words(ids, counts, sentences, self._layout).to(self.device)
 
     @property
     def _layout(self) -> WindowLayout:
@@ -136,7 +117,7 @@ class SentenceBert:
         return encode_by_length(self._encode_layer, batch)
 
     def _encode_layer(self, ids: Tensor, mask: Tensor) -> Tensor:
-        return self._model(self._embed(ids), mask, layers=self._layer)
+        return self.model(self._embed(ids), mask, layers=self.layer)
 
     def _embed(self, ids: Tensor) -> Tensor:
         return functional.embedding(ids, self._embeddings).float()
@@ -144,11 +125,11 @@ class SentenceBert:
     def encode_gated(self, batch: TokenBatch, gates: Tensor | None = None) -> Tensor:
         """Return the hidden states of the last layer; closed gates replace words by the mask."""
         embedded = gate_embeddings(self._embed(batch.ids), batch, gates, self._closed)
-        return self._model(embedded, batch.mask, layers=self._model.depth)
+        return self.model(embedded, batch.mask, layers=self.model.depth)
 
     def input_ranges(self, sentences: Sequence[Sequence[str]]) -> dict[str, Tensor]:
         """Measure the input ranges of the layers that `encode` uses; empty if it is not BERT."""
-        if not isinstance(self._model, Bert):
+        if not isinstance(self.model, Bert):
             return {}
 
         def encode_all() -> None:
@@ -157,13 +138,13 @@ class SentenceBert:
                 encode_by_length(self._encode_layer, batch)
 
         with torch.inference_mode():
-            return bert_input_ranges(self._model, encode_all)
+            return bert_input_ranges(self.model, encode_all)
 
     def to_int8(self, ranges: Ranges) -> "SentenceBert":
         """Return an encoder that shares all weights and, if it is BERT, runs `encode` in int8."""
         shared = copy.copy(self)
-        if isinstance(self._model, Bert):
-            shared._int8_model = Int8Bert(self._model, ranges, layers=self._layer)
+        if isinstance(self.model, Bert):
+            shared._int8_model = Int8Bert(self.model, ranges, layers=self.layer)
         return shared
 
     def with_layers(self, weights: Weights) -> "SentenceBert":
@@ -173,28 +154,23 @@ class SentenceBert:
 
         weights: as `Bert.layer_weights` returns them
         """
-        if not isinstance(self._model, Bert):
-            raise InputError(f"the layers of {self._name} cannot be replaced: it is not BERT")
-        model = self._model.with_layers(weights).to(self._device).eval()
+        if not isinstance(self.model, Bert):
+            raise InputError(f"the layers of {self.name} cannot be replaced: it is not BERT")
+        model = self.model.with_layers(weights).to(self.device).eval()
         if model.max_positions < self._max_tokens:
             raise InputError(f"the layers have only {model.max_positions} positions for tokens")
         shared = copy.copy(self)
-        shared._model, shared._layer = model, model.depth
+        shared.model, shared.layer = model, model.depth
         return shared
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """The tokenizer of single words."""
-        return self._tokenizer
 
     def word_graph(self) -> WordGraph:
         """Return `encode_by_word` in float32 as a module."""
-        module = MeanHiddenStates(HiddenStates(self._model, self._layer))
-        return WordGraph(module, self._layout, tokenizer=self._tokenizer.to_str())
+        module = MeanHiddenStates(HiddenStates(self.model, self.layer))
+        return WordGraph(module, self._layout, tokenizer=self.tokenizer.to_str())
 
     def fingerprint(self) -> str:
         """Return a digest of the weights and the tokenizer; the same in float32 and in int8."""
-        return tensors_digest(self._model.state_dict(), self._tokenizer.to_str())
+        return tensors_digest(self.model.state_dict(), self.tokenizer.to_str())
 
     def token_vectors(self) -> Tensor:
         """Return `encode` of each vocabulary token by itself: (vocabulary, width)."""
@@ -202,7 +178,7 @@ class SentenceBert:
         for low in range(0, len(vectors), _VOCABULARY_BATCH):
             tokens = range(low, min(low + _VOCABULARY_BATCH, len(vectors)))
             ids = torch.tensor([[*self._start, each, *self._end] for each in tokens])
-            ids = ids.to(self._device)
+            ids = ids.to(self.device)
             with torch.inference_mode():
                 hidden = self._encode_layer(ids, torch.ones_like(ids))
             vectors[tokens.start : tokens.stop] = hidden[:, len(self._start)].cpu()
@@ -213,14 +189,14 @@ class SentenceBert:
 
         layer: by default the mean over all layers up to the one that `encode` returns
         """
-        last = self._layer if layer is None else layer
-        if not 1 <= last <= self._model.depth:
+        last = self.layer if layer is None else layer
+        if not 1 <= last <= self.model.depth:
             raise InputError(
-                f"{self._name} has attention in layers 1 to {self._model.depth}; got {layer}"
+                f"{self.name} has attention in layers 1 to {self.model.depth}; got {layer}"
             )
 
         def attend(ids: Tensor, mask: Tensor, word: Tensor) -> Tensor:
-            attention = self._model.attention(self._embed(ids), mask, layers=last)
+            attention = self.model.attention(self._embed(ids), mask, layers=last)
             chosen = attention if layer is None else attention[-1:]
             return torch.stack([incoming_and_outgoing(each, word) for each in chosen]).mean(0)
 
@@ -228,7 +204,7 @@ class SentenceBert:
 
     def _closed_embedding(self) -> Tensor:
         """Return the embedding of the mask token, or the mean embedding if there is none."""
-        ids = map(self._tokenizer.token_to_id, _MASK_TOKENS)
+        ids = map(self.tokenizer.token_to_id, _MASK_TOKENS)
         mask = next((each for each in ids if each is not None), None)
         if mask is None:
             return self._embeddings.mean(0, dtype=torch.float32)

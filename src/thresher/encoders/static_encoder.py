@@ -15,10 +15,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from thresher.checkpoint_files import tensors_digest
-from thresher.encoders.common_words import whole_words
 from thresher.encoders.padding import batch_of_words
 from thresher.encoders.protocol import TokenBatch, word_vectors
-from thresher.encoders.subword_ids import SubwordTokenizer
+from thresher.encoders.subword_ids import SubwordTokenizer, whole_words
 from thresher.encoders.token_windows import WindowLayout
 from thresher.encoders.word_graph import WordGraph, mean_per_word
 from thresher.maths.row_blocks import in_row_blocks

@@ -1,6 +1,6 @@
-"""Token ids of words, cached per word: most words of a text occur again and again."""
+"""Token ids of words, cached per word, and the words that are a single token."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -10,6 +10,8 @@ from tokenizers import Tokenizer
 CACHE_SIZE = 1 << 17  # words; the cache is emptied when it would become larger
 
 Ids = NDArray[np.int64]
+_WORD_STARTS = ("▁", "Ġ")  # start of a word in SentencePiece and in byte-level BPE
+_CONTINUATION = "##"  # any other part of a word in WordPiece
 
 
 class SubwordTokenizer:
@@ -46,3 +48,14 @@ def flatten_ids(ids_of_words: Sequence[Sequence[int]]) -> tuple[Ids, Ids]:
     counts = np.fromiter(map(len, ids_of_words), dtype=np.int64, count=len(ids_of_words))
     tokens = int(counts.sum())
     return np.fromiter(chain.from_iterable(ids_of_words), dtype=np.int64, count=tokens), counts
+
+
+def whole_words(vocabulary: Iterable[str]) -> frozenset[str]:
+    """Return the case-folded words that are a single token.
+
+    A tokenizer keeps a word whole if it was common in the text it was trained on. If tokens mark
+    the start of a word, tokens without the mark are never whole words, so they are left out.
+    """
+    marked = {token[1:] for token in vocabulary if token.startswith(_WORD_STARTS)}
+    words = marked or {token for token in vocabulary if not token.startswith(_CONTINUATION)}
+    return frozenset(word.casefold() for word in words if word.isalpha())

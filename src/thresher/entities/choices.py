@@ -31,4 +31,11 @@ class KindsWord(StrEnum):
     AUTO = "auto"
 
 
+class CoMentionScope(StrEnum):
+    """Where two entities must be to be mentioned together."""
+
+    SENTENCE = "sentence"
+    DOCUMENT = "document"
+
+
 ONNX_SUFFIX = ".onnx"  # of files that `thresher export` writes

@@ -171,7 +171,7 @@ class EntityFinder(ModelFinder, HubModel):
 
         The entities of the sentences are also its sample, from which other kinds can be learned.
         """
-        from thresher.entities.finder_kinds import kinds_of_teacher  # noqa: PLC0415
+        from thresher.entities.training.kinds import kinds_of_teacher  # noqa: PLC0415
 
         return self._with_kinds(kinds_of_teacher(self, teacher, sentences))
 
@@ -199,7 +199,7 @@ class EntityFinder(ModelFinder, HubModel):
         """
         if kinds is None:
             return self._with_model(self.model.without_kinds())
-        from thresher.entities.finder_kinds import kinds_from_examples  # noqa: PLC0415
+        from thresher.entities.training.kinds import kinds_from_examples  # noqa: PLC0415
 
         sentences = None if texts is None else _split(refuse_string(texts, "texts", "[text]"))
         examples = as_examples(kinds)

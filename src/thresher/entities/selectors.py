@@ -3,12 +3,10 @@
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
 from thresher.entities.finding.span_model import SpanModel
 from thresher.entities.finding.word_decoding import Links, WordDecoder
-from thresher.entities.kinds.kind_model import KindModel
 from thresher.gates.selector import Selector
 
 
@@ -55,24 +53,3 @@ class CalibratedSelector:
             for candidate in candidates
         ]
         return cls(selector, weights, decoder.best_threshold(span_scores), span_model)
-
-
-@dataclass(frozen=True)
-class FittedSelectors:
-    """Trained selectors, and the word lists that finding needs besides them.
-
-    entity: the index of the selector that finds entities
-    ordinary: words of the training text that are not bursty; None if repetition is no signal
-    not_names: words that are never part of an entity, case-folded
-    dates: words of dates in the training text; None if dates are not entities
-    kinds: a sample of the entities of the training text, from which kinds are learned
-    link_gate: tells whether two neighbouring words belong to the same name, if it was trained
-    """
-
-    selectors: tuple[CalibratedSelector, ...]
-    entity: int
-    ordinary: frozenset[str] | None
-    not_names: frozenset[str]
-    dates: frozenset[str] | None
-    kinds: KindModel | None = None
-    link_gate: LinkGate | None = None

@@ -11,10 +11,9 @@ from thresher.entities.finding.candidate_arrays import CandidateArrays
 from thresher.entities.finding.date_expressions import DateExpressions
 from thresher.entities.finding.decoding import Candidate
 from thresher.entities.finding.entity_rate import gates_at_text_rates
-from thresher.entities.finding.lists import with_listed_names
-from thresher.entities.finding.repeated_mentions import with_repeated_mentions
 from thresher.entities.finding.scored_text import ScoredSentence
 from thresher.entities.finding.signals import SignalExtractor
+from thresher.entities.finding.supported_scores import with_listed_names, with_repeated_mentions
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.finding.word_decoding import WordDecoder
 from thresher.entities.kinds.assignment import EncodedWords, KindAssigner, finding_scores

@@ -2,6 +2,11 @@
 
 L_rationale is small if the selected words identify their sentence among those of the batch;
 L_complement is the same loss for the words that were not selected.
+
+Of several processes that train together, each encodes its own sentences, which takes most of the
+time, and leaves zeros for the others. The sum over processes gives every process the vectors of the
+whole batch, so each computes the loss with all negatives, and the mean of their gradients is the
+gradient of that loss.
 """
 
 from collections.abc import Callable

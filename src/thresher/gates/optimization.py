@@ -1,8 +1,10 @@
-"""Optimizer, learning-rate schedule and gradient step, for every loop that trains gates."""
+"""Seeds, optimizer, learning-rate schedule and gradient step, for every loop that trains gates."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
+import torch
 from torch import Tensor, nn
 from torch.optim import AdamW, Optimizer
 
@@ -55,3 +57,15 @@ def take_step(
         for group in groups:
             nn.utils.clip_grad_norm_(group, max_gradient_norm)
     optimizer.step()
+
+
+@contextmanager
+def seeded(seed: int, device: torch.device | None = None) -> Iterator[None]:
+    """Seed torch's global generators inside the block, and restore their states after it.
+
+    device: a GPU whose generator is used as well
+    """
+    on_gpu = device is not None and device.type == "cuda"
+    with torch.random.fork_rng(devices=[device] if on_gpu else []):
+        torch.manual_seed(seed)
+        yield

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from thresher.encoders.device_transfer import to_device
 from thresher.gates.choices import PARAMETER_RANGES, GateForm
-from thresher.gates.seeding import seeded
+from thresher.gates.optimization import seeded
 from thresher.maths.gate_forms import check_rate, gate, reachable_rates
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.maths.row_blocks import in_row_blocks

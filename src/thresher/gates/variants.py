@@ -78,7 +78,7 @@ class DualModels:
             require_number("sparsity", value, at_least=0)
 
     def learns_from_prior(self, selector: int) -> bool:
-        """Whether the selector with this index learns from the prior."""
+        """Return True if the selector with this index learns from the prior."""
         return self.relation == SelectorRelation.ALIGN or selector == 0
 
     def term(self, gates: list[KumaraswamyGate]) -> tuple[float, Tensor]:

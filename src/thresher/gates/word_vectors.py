@@ -1,4 +1,4 @@
-"""Vectors of words or subwords, computed once and kept in a file of float16 numbers."""
+"""Vectors of words or subwords, computed once before training and kept in a float16 file."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from thresher.encoders.device_transfer import to_cpu
+from thresher.encoders.device_transfer import to_cpu, to_device
 from thresher.encoders.protocol import Encoder
 from thresher.errors import os_errors_as_input_errors
 from thresher.gates.batching import batches_in_order, sentence_starts
@@ -148,3 +148,42 @@ def _allocate_file(path: Path, shape: tuple[int, int]) -> None:
         if hasattr(os, "posix_fallocate"):
             with path.open("r+b") as file:
                 os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+@dataclass(frozen=True)
+class EncodedCorpus:
+    """Sentences that were encoded once, before training.
+
+    vectors: (units, width), the input of selectors
+    units: which words and sentences the units belong to
+    """
+
+    sentences: Sequence[Sequence[str]]
+    vectors: NDArray[np.float16]
+    units: UnitIndex
+
+    def __post_init__(self) -> None:
+        self.require_one_per_unit("vector", self.vectors)
+
+    def require_one_per_unit(self, name: str, values: NDArray[Any]) -> None:
+        """Raise ValueError unless there is one value for each unit."""
+        units = int(self.units.starts[-1])
+        if len(values) != units:
+            raise ValueError(f"there must be one {name} per unit: {units} units, got {len(values)}")
+
+    def words(self, indices: Sequence[int]) -> list[Sequence[str]]:
+        """Return the words of some sentences."""
+        return [self.sentences[i] for i in indices]
+
+    def vectors_of(self, indices: Sequence[int], device: torch.device) -> Tensor:
+        """Return the vectors of the units of some sentences: (units, width), float32."""
+        return self.values_of(self.vectors, indices, device).float()
+
+    def values_of(
+        self, values: NDArray[Any], indices: Sequence[int], device: torch.device
+    ) -> Tensor:
+        """Return the values of the units of some sentences.
+
+        values: (all units, …)   returns: (units, …)
+        """
+        return to_device(torch.from_numpy(values[self.units.rows(indices)]), device)

@@ -9,7 +9,7 @@ from torch.nn import functional
 from thresher.encoders.activation_checkpointing import encode_checkpointed
 from thresher.encoders.protocol import Encoder, TokenBatch, sentence_vectors, word_vectors
 from thresher.gates.choices import GatePosition
-from thresher.gates.seeding import seeded
+from thresher.gates.optimization import seeded
 from thresher.validation import require_choice
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from thresher.gates.batching import shuffled_batches
-from thresher.gates.corpus import EncodedCorpus
+from thresher.gates.word_vectors import EncodedCorpus
 
 _MAX_HELD_OUT = 500  # texts
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from thresher.errors import InputError, WarningHandler, raise_input_error
 from thresher.text.choices import RecordFormat
-from thresher.text.recoding import require_encoding
 from thresher.text.records import JsonObject, Record, missing_field, read_records, split_text
 from thresher.text.sources import display_names, find_sources, open_source, record_format_from_name
+from thresher.text.streams import require_encoding
 from thresher.validation import require_choice
 
 Bounds = tuple[int, int]

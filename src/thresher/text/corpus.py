@@ -8,7 +8,6 @@ from thresher.text.choices import TextFormat
 from thresher.text.document import Document
 from thresher.text.format_detection import detect_format
 from thresher.text.readers import Source, read_documents
-from thresher.text.recoding import require_encoding
 from thresher.text.sources import (
     BUFFER_BYTES,
     STANDARD_INPUT,
@@ -16,6 +15,7 @@ from thresher.text.sources import (
     find_sources,
     open_source,
 )
+from thresher.text.streams import require_encoding
 from thresher.validation import require_choice
 
 

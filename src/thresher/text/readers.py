@@ -13,8 +13,8 @@ from thresher.text.extraction.extracted_text import MAX_BYTES, ExtractedText
 from thresher.text.formats.conll import parse_conll
 from thresher.text.formats.label_studio import split_task
 from thresher.text.parquet import open_parquet, parquet_records
-from thresher.text.recoding import as_utf8
 from thresher.text.records import JsonObject, Record, json_records, split_text, table_records
+from thresher.text.streams import as_utf8
 from thresher.text.text_blocks import read_text_blocks
 
 # Divides a record into its text, given the name of the field, and its other fields.

@@ -17,8 +17,7 @@ from thresher.errors import (
     os_errors_as_input_errors,
 )
 from thresher.text.choices import RecordFormat, TextFormat
-from thresher.text.gzip_streams import MAGIC, BoundedGzipFile
-from thresher.text.recoding import as_utf8
+from thresher.text.streams import MAGIC, BoundedGzipFile, as_utf8
 
 STANDARD_INPUT = "-"
 BUFFER_BYTES = 1 << 17  # also of the sample from which formats are detected

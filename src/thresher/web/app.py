@@ -14,17 +14,20 @@ from thresher.entities.finding.kind_filter import checked_kinds
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.web.access import AllowedHosts, NoSniff, RequiredToken, check_token
 from thresher.web.body_limit import BodyLimit, UnambiguousLength
-from thresher.web.disconnection import unless_disconnected
 from thresher.web.error_handlers import ERROR_RESPONSES, add_error_handlers
 from thresher.web.exports import FORMATS
 from thresher.web.kinds import KindFinders
 from thresher.web.metrics import CONTENT_TYPE, Metrics, MetricsMiddleware
 from thresher.web.models import ServedModels
 from thresher.web.page import page_routes
-from thresher.web.progress_stream import MEDIA_TYPE as STREAM_TYPE
-from thresher.web.progress_stream import progress_response
 from thresher.web.queue import ScoringQueue
-from thresher.web.responses import ResponseBuilder, text_result
+from thresher.web.responses import (
+    STREAM_TYPE,
+    ResponseBuilder,
+    progress_response,
+    text_result,
+    unless_disconnected,
+)
 from thresher.web.schedule import client_of_address
 from thresher.web.schema import (
     DownloadRequest,

@@ -7,10 +7,9 @@ from thresher.entities.finding.decoding import word_spans
 from thresher.entities.finding.scored_text import ScoredText
 from thresher.text.formats.conll import to_conll
 from thresher.text.formats.doccano import to_doccano
-from thresher.text.formats.jsonl import span_object, to_jsonl
+from thresher.text.formats.jsonl import SPAN_COLUMNS, span_object, to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.text.formats.span_rows import SPAN_COLUMNS
 from thresher.text.formats.tables import to_csv
 
 FormatName = Literal["jsonl", "conll", "label-studio", "prodigy", "doccano", "csv"]

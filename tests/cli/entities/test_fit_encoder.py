@@ -9,7 +9,7 @@ import pytest
 
 from thresher import EntityFinder
 from thresher.atomic_files import write_folder
-from thresher.cli.entities import fit_prior_knowledge
+from thresher.cli.entities import fit_prior_options
 from thresher.encoders.loading import load_encoder
 from thresher.errors import InputError
 from thresher.training_processes import Processes
@@ -198,8 +198,8 @@ def test_a_script_without_spaces_is_reported_if_there_is_no_dictionary(
 ):
     notes = []
     progress = SimpleNamespace(note=notes.append)
-    monkeypatch.setattr(fit_prior_knowledge, "has_word_dictionary", lambda: dictionary)
-    fit_prior_knowledge.prior_knowledge([["北", "京", "大", "学"]], progress, surprisal_model=None)
+    monkeypatch.setattr(fit_prior_options, "has_word_dictionary", lambda: dictionary)
+    fit_prior_options.prior_knowledge([["北", "京", "大", "学"]], progress, surprisal_model=None)
     assert (
         sum(bool(re.search("every character is treated as a word", note)) for note in notes)
         == count

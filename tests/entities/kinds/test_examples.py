@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thresher.entities.kinds.discovery import name_like
 from thresher.entities.kinds.examples import KindExamples, as_examples
-from thresher.entities.kinds.naming import name_like
 from thresher.errors import InputError
 
 KINDS = {"person": ["Marie Curie", "Obama"], "place": ["Paris"]}

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from thresher.entities.choices import PriorName
-from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.priors.registry import EVIDENCE, PRIORS
+from thresher.entities.priors.prior_knowledge import EVIDENCE, PRIORS, PriorKnowledge
 from thresher.entities.priors.word_lists import cldr_names
 from thresher.entities.priors.word_statistics import PASSAGE, WordStatistics
 from thresher.entities.training.settings import EntitySettings

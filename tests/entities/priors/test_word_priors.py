@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from thresher.entities.priors.casing import Casing, casing_of_sentence
-from thresher.entities.priors.registry import PRIORS, PriorInputs
+from thresher.entities.priors.prior_knowledge import PRIORS, PriorInputs
 from thresher.entities.priors.word_priors import (
     MAX_RARE_COUNT,
     CasingPrior,

@@ -9,8 +9,8 @@ import torch
 from tests.tiny_encoder import random_sentences
 
 from thresher.entities.evaluation import word_average_precision
-from thresher.entities.training.checkpoints import load_checkpoint, save_checkpoint
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch, train_selectors
+from thresher.entities.training.run import load_checkpoint, save_checkpoint
 from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, TrainingState
 from thresher.errors import TrainingError

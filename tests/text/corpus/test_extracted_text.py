@@ -91,7 +91,7 @@ class TestGzip:
         assert read("-")[0][0] == "Renée left Oslo."
 
     def test_a_bomb_is_refused(self, monkeypatch):
-        monkeypatch.setattr("thresher.text.gzip_streams.FREE_BYTES", 1 << 20)
+        monkeypatch.setattr("thresher.text.streams.FREE_BYTES", 1 << 20)
         write("a.txt.gz", gzip.compress(b"a" * (1 << 23)))
         with pytest.raises(InputError, match=r"a.txt.gz expands to more than 200 times its size"):
             read("a.txt.gz")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from thresher.text import Span
 from thresher.text.document import Document
-from thresher.text.formats.span_rows import SPAN_COLUMNS, TEXT_COLUMNS, span_rows
+from thresher.text.formats.jsonl import SPAN_COLUMNS, TEXT_COLUMNS, span_rows
 from thresher.text.formats.tables import to_csv, to_parquet, unescape_formula
 
 texts = st.text(st.characters(codec="utf-8"))

@@ -16,12 +16,11 @@ from thresher.cli.entities.find_options import (
 )
 from thresher.cli.entities.preparation import Adapt, adapted, documents_of, prepare
 from thresher.cli.errors import Problems, print_note
-from thresher.cli.models import open_finders
+from thresher.cli.models import open_finders, set_thread_defaults
 from thresher.cli.option_groups import option, with_option_groups
 from thresher.cli.options import RunOptions, output_option
 from thresher.cli.output import check_outputs, chosen_format, open_output
 from thresher.cli.progress import print_remark, progress_bars
-from thresher.cli.threads import set_thread_defaults
 from thresher.entities.readable_scripts import unreadable_text
 from thresher.text.document import Document
 from thresher.text.segmentation.unspaced_scripts import missing_dictionary

@@ -15,8 +15,11 @@ from thresher.cli.entities.fit_options import (
     check_contrast,
     entity_settings,
 )
-from thresher.cli.entities.fit_prior_knowledge import load_surprisal_model, prior_knowledge
-from thresher.cli.entities.fit_prior_options import PriorOptions
+from thresher.cli.entities.fit_prior_options import (
+    PriorOptions,
+    load_surprisal_model,
+    prior_knowledge,
+)
 from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
 from thresher.cli.errors import Problems
 from thresher.cli.models import chosen_device

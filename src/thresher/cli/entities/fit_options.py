@@ -1,11 +1,17 @@
 """The options of `thresher fit` for encoder and training; the library has the defaults."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from thresher.cli.entities.fit_variant_options import SelectorOptions, VariantOptions
-from thresher.cli.option_groups import OptionGroup, flag, number_option, option
+from thresher.cli.option_groups import (
+    OptionGroup,
+    flag,
+    number_option,
+    option,
+    rate_option,
+    weight_option,
+)
 from thresher.cli.options import TRAINING, Epochs, Form, GatesAt, Seed
 from thresher.encoders.choices import EncoderSize
 from thresher.errors import InputError
@@ -14,10 +20,7 @@ from thresher.gates.choices import GateForm
 if TYPE_CHECKING:
     from thresher import EntitySettings
 
-_ENCODER = "Training an encoder"
 _SMALLEST_TEMPERATURE = 1e-3
-
-_training_option = partial(option, rich_help_panel=TRAINING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,55 +51,44 @@ class EncoderOptions(OptionGroup):
 class TrainingOptions(OptionGroup):
     """Hyper-parameters of training."""
 
+    panel = TRAINING
+
     epochs: Epochs = None
     seed: Seed = None
     contrast: Annotated[
         float | None,
-        _training_option(
+        weight_option(
             "Weight of the contrastive loss, which compares a sentence with and without its "
-            "selected words; 0 trains on the prior alone.",
-            metavar="WEIGHT",
-            min=0,
+            "selected words; 0 trains on the prior alone."
         ),
     ] = None
     contrast_share: Annotated[
         float | None,
-        _training_option(
-            "Fraction of batches on which the contrastive loss is computed.",
-            metavar="RATE",
-            min=0,
-            max=1,
-        ),
+        rate_option("Fraction of batches on which the contrastive loss is computed."),
     ] = None
     temperature: Annotated[
         float | None,
-        _training_option(
+        option(
             "Temperature τ of the contrastive loss.", metavar="NUMBER", min=_SMALLEST_TEMPERATURE
         ),
     ] = None
     complement: Annotated[
         float | None,
-        _training_option(
-            "Weight λ_cmp of the words that are not selected in the contrastive loss.",
-            metavar="WEIGHT",
-            min=0,
-        ),
+        weight_option("Weight λ_cmp of the words that are not selected in the contrastive loss."),
     ] = None
     continuity: Annotated[
         float | None,
-        _training_option(
-            "Weight λ_tv of the differences between neighbouring gates.", metavar="WEIGHT", min=0
-        ),
+        weight_option("Weight λ_tv of the differences between neighbouring gates."),
     ] = None
     agreement: Annotated[
         float | None,
-        _training_option("Weight λ_e of the agreement with the prior.", metavar="WEIGHT", min=0),
+        weight_option("Weight λ_e of the agreement with the prior."),
     ] = None
     gates_at: GatesAt = None
     form: Form = None
     gate_threshold: Annotated[
         float | None,
-        _training_option(
+        option(
             "A thresholded or continuous gate is open above this value.",
             metavar="NUMBER",
             min=0,
@@ -105,15 +97,11 @@ class TrainingOptions(OptionGroup):
     ] = None
     stretch_lower: Annotated[
         float | None,
-        _training_option(
-            "Lower end of the interval of stretched gates, below 0.", metavar="NUMBER", max=0
-        ),
+        option("Lower end of the interval of stretched gates, below 0.", metavar="NUMBER", max=0),
     ] = None
     stretch_upper: Annotated[
         float | None,
-        _training_option(
-            "Upper end of the interval of stretched gates, above 1.", metavar="NUMBER", min=1
-        ),
+        option("Upper end of the interval of stretched gates, above 1.", metavar="NUMBER", min=1),
     ] = None
 
     def check(self) -> None:
@@ -129,13 +117,14 @@ class TrainingOptions(OptionGroup):
 class EncoderTrainingOptions(OptionGroup):
     """Whether to train an encoder on the same text, and which size."""
 
+    panel = "Training an encoder"
+
     train_encoder: Annotated[
         bool,
         flag(
             "First train an encoder on the same text and save it in FOLDER-encoder, for languages "
             "without a pretrained encoder.",
             "--train-encoder",
-            rich_help_panel=_ENCODER,
         ),
     ] = False
     encoder_size: Annotated[
@@ -144,7 +133,6 @@ class EncoderTrainingOptions(OptionGroup):
             "small (an hour on two cores) or large (minutes on a GPU); by default large if there "
             "is a GPU.",
             metavar="SIZE",
-            rich_help_panel=_ENCODER,
         ),
     ] = None
 

@@ -1,27 +1,34 @@
 """The options of `thresher fit` for prior knowledge about entities."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from thresher.cli.option_groups import OptionGroup, flag, option
+import thresher
+from thresher.cli.models import chosen_device
+from thresher.cli.option_groups import OptionGroup, flag, option, rate_option
 from thresher.cli.option_parsers import ExpectedRate, parse_expected_rate, word_list
 from thresher.entities.choices import KindsWord, PriorName
 from thresher.entities.kinds.examples import KindExamples
-from thresher.errors import InputError
+from thresher.errors import InputError, install_command
+from thresher.text.segmentation.unspaced_scripts import has_word_dictionary
 
-_PANEL = "Prior knowledge"
-_prior_option = partial(option, rich_help_panel=_PANEL)
+if TYPE_CHECKING:
+    from thresher import PriorKnowledge
+    from thresher.encoders.surprisal import CausalSurprisal
+    from thresher.progress import ProgressReporter
 
 
 @dataclass(frozen=True, kw_only=True)
 class PriorOptions(OptionGroup):
     """Prior knowledge about entities."""
 
+    panel = "Prior knowledge"
+
     prior: Annotated[
         list[PriorName] | None,
-        _prior_option(
+        option(
             f"{', '.join(PriorName)}. Repeat it to combine priors: each word gets its probability "
             "from the first that has one. --dates, --names and --not-names come before them; "
             "--expect and --selected replace them. By default the priors that suit the script of "
@@ -29,12 +36,10 @@ class PriorOptions(OptionGroup):
             metavar="NAME",
         ),
     ] = None
-    names: Annotated[str | None, _prior_option("File of words that are names.", metavar="FILE")] = (
-        None
-    )
+    names: Annotated[str | None, option("File of words that are names.", metavar="FILE")] = None
     not_names: Annotated[
         str | None,
-        _prior_option(
+        option(
             "File of words that are not names; by default English days, months, titles and "
             "pronouns. The word none stands for an empty list.",
             metavar="FILE",
@@ -42,7 +47,7 @@ class PriorOptions(OptionGroup):
     ] = None
     expect: Annotated[
         list[ExpectedRate] | None,
-        _prior_option(
+        option(
             "Expected fraction of entities among words that are capitalised, lower, rare or "
             "repeated, for example capitalised=0.85; may be repeated.",
             parser=parse_expected_rate,
@@ -51,16 +56,11 @@ class PriorOptions(OptionGroup):
     ] = None
     selected: Annotated[
         float | None,
-        _prior_option(
-            "Expected fraction of entities among all words, for example 0.12.",
-            metavar="RATE",
-            min=0,
-            max=1,
-        ),
+        rate_option("Expected fraction of entities among all words, for example 0.12."),
     ] = None
     cldr: Annotated[
         str | None,
-        _prior_option(
+        option(
             "Code of a language, for example am for Amharic: the names of territories and "
             "languages in it, from Unicode CLDR, are used as names; needs the extra cldr.",
             metavar="CODE",
@@ -68,11 +68,11 @@ class PriorOptions(OptionGroup):
     ] = None
     dates: Annotated[
         bool,
-        flag("Also train it to find dates with a year.", "--dates", rich_help_panel=_PANEL),
+        flag("Also train it to find dates with a year.", "--dates"),
     ] = False
     kinds: Annotated[
         str | None,
-        _prior_option(
+        option(
             "TOML or JSON file with example names of each kind. Each kind gets a gate of its own, "
             "which can find entities of this kind that the general gate misses.",
             metavar="FILE",
@@ -80,7 +80,7 @@ class PriorOptions(OptionGroup):
     ] = None
     surprisal: Annotated[
         str | None,
-        _prior_option(
+        option(
             "Folder of a causal language model that was trained with --tokens word-pairs, for "
             "--prior surprisal.",
             metavar="FOLDER",
@@ -132,3 +132,39 @@ def _no_file_of_kinds(kinds: str) -> str:
     else:
         return f"there is no file of kinds {kinds}; give a file of example names"
     return f"`kinds={kinds}` is only for finding; fit learns kinds from a file of names: {hint}"
+
+
+def load_surprisal_model(folder: str | None, device: str | None) -> "CausalSurprisal | None":
+    """Load the causal language model for the surprisal prior; None if there is no folder."""
+    if folder is None:
+        return None
+    from thresher.encoders.surprisal import CausalSurprisal  # noqa: PLC0415 (torch)
+
+    return CausalSurprisal.load(folder, device=chosen_device(device))
+
+
+def prior_knowledge(
+    sentences: Sequence[Sequence[str]],
+    progress: "ProgressReporter",
+    *,
+    surprisal_model: "CausalSurprisal | None",
+    **arguments: Any,
+) -> "PriorKnowledge":
+    """Return prior knowledge about the sentences; note what is unusual about their scripts."""
+    from thresher.entities.priors.scripts import ScriptProfile  # noqa: PLC0415 (regex)
+
+    if surprisal_model is not None:
+        arguments["surprisal"] = surprisal_model.surprisal(sentences)
+    knowledge = thresher.PriorKnowledge(**arguments)
+    writing = ScriptProfile.from_sentences(sentences)
+    if writing.is_mixed and not knowledge.priors:
+        progress.note(
+            f"{writing}: the casing prior is used for words with capitals, and the burstiness "
+            "prior for the others"
+        )
+    if writing.is_unspaced and not has_word_dictionary():
+        progress.note(
+            "this script has no spaces between words, so every character is treated as a word; "
+            "the extra unspaced adds dictionaries: " + install_command("unspaced")
+        )
+    return knowledge

@@ -1,10 +1,9 @@
 """The options of `thresher fit` for variants of the gates, and for several selectors."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
-from thresher.cli.option_groups import OptionGroup, option
+from thresher.cli.option_groups import OptionGroup, number_option, option, weight_option
 from thresher.cli.option_parsers import (
     FilterChoice,
     parse_filter,
@@ -15,22 +14,20 @@ from thresher.cli.options import TRAINING
 from thresher.errors import InputError
 from thresher.gates.choices import GateUnit, SelectorRelation
 
-_training_option = partial(option, rich_help_panel=TRAINING)
-_variant_option = partial(option, rich_help_panel="Variants")
-_selectors_option = partial(option, rich_help_panel="Several selectors")
-
 
 @dataclass(frozen=True, kw_only=True)
 class VariantOptions(OptionGroup):
     """Variants of what has a gate, what the selector sees and what is contrasted."""
 
+    panel = "Variants"
+
     unit: Annotated[
         GateUnit | None,
-        _variant_option("What has a gate: each word, or each subword.", metavar="UNIT"),
+        option("What has a gate: each word, or each subword.", metavar="UNIT"),
     ] = None
     attention: Annotated[
         int | None,  # or the word mean, which the parser accepts
-        _variant_option(
+        option(
             "Also use how much attention each word receives and pays: in this layer of the "
             "encoder, or the mean of its layers (mean).",
             parser=parse_layer_or_mean,
@@ -39,7 +36,7 @@ class VariantOptions(OptionGroup):
     ] = None
     filter_: Annotated[
         FilterChoice | None,
-        _variant_option(
+        option(
             "Compare only some frequencies of sentence vectors: low=0.3, high=0.3 or band=0.1-0.5, "
             "as fractions of the highest frequency.",
             "--filter",
@@ -62,41 +59,39 @@ class VariantOptions(OptionGroup):
 class SelectorOptions(OptionGroup):
     """How many words gates select, and several selectors trained together."""
 
+    panel = "Several selectors"
+
     sparsity: Annotated[
         list[float] | None,
-        _training_option(
+        weight_option(
             "Weight of the sparsity loss, which keeps gates closed; may be repeated, once for each "
             "selector.",
-            metavar="WEIGHT",
-            min=0,
+            rich_help_panel=TRAINING,
         ),
     ] = None
     target_rate: Annotated[
         list[float] | None,  # or the word none, which the parser accepts
-        _training_option(
+        option(
             "Keep the fraction of open gates at this rate with a Lagrange multiplier; may be "
             "repeated, a rate or none for each selector.",
             parser=parse_rate_or_none,
             metavar="RATE",
+            rich_help_panel=TRAINING,
         ),
     ] = None
     selectors: Annotated[
         int | None,
-        _selectors_option(
-            "Number of selectors to train together; find --selector uses one of them.",
-            metavar="N",
-            min=1,
-        ),
+        number_option("Number of selectors to train together; find --selector uses one of them."),
     ] = None
     relation: Annotated[
         SelectorRelation | None,
-        _selectors_option(
+        option(
             "align: selectors should agree; repel: each should find other words.", metavar="NAME"
         ),
     ] = None
     weight: Annotated[
         float | None,
-        _selectors_option(
+        option(
             "Weight of the divergence between the gates of the selectors.",
             "--divergence",
             metavar="WEIGHT",
@@ -105,7 +100,7 @@ class SelectorOptions(OptionGroup):
     ] = None
     cap: Annotated[
         float | None,
-        _selectors_option(
+        option(
             "Divergence above which selectors no longer repel each other.",
             "--divergence-cap",
             metavar="NATS",

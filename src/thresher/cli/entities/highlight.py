@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.text import Text
 
 from thresher.bulk.chunks import DocumentSpans
-from thresher.cli.control_characters import without_control_characters
+from thresher.cli.errors import without_control_characters
 from thresher.text.annotations import Span
 from thresher.text.kind_colours import KindColours
 from thresher.text.records import JsonObject, field_text

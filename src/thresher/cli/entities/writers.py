@@ -12,10 +12,9 @@ from thresher.text.document import Document
 from thresher.text.formats.conll import to_comments, to_conll, to_iob2
 from thresher.text.formats.doccano import to_doccano
 from thresher.text.formats.html import HtmlDocument, to_html
-from thresher.text.formats.jsonl import to_jsonl
+from thresher.text.formats.jsonl import SPAN_COLUMNS, TEXT_COLUMNS, span_rows, to_jsonl
 from thresher.text.formats.label_studio import to_label_studio
 from thresher.text.formats.prodigy import to_prodigy
-from thresher.text.formats.span_rows import SPAN_COLUMNS, TEXT_COLUMNS, span_rows
 from thresher.text.formats.tables import to_csv, to_parquet
 from thresher.text.records import JsonObject
 from thresher.text.sources import display_name
@@ -125,21 +124,10 @@ class EntityWriter:
             yield from span_rows(document, spans)
 
     def pieces(self, output_format: str) -> Iterator[str] | Iterator[bytes]:
-        """Yield the output in a format, piece by piece."""
-        writers: dict[str, Callable[[], Iterator[str] | Iterator[bytes]]] = {
-            "terminal": self.terminal,
-            "jsonl": self.jsonl,
-            "conll": self.conll,
-            "iob2": self.iob2,
-            "html": self.html,
-            "prodigy": self.prodigy,
-            "doccano": self.doccano,
-            "label-studio": self.label_studio,
-            "csv": self.csv,
-            "tsv": self.tsv,
-            "parquet": self.parquet,
-        }
-        return writers[output_format]()
+        """Yield the output in a format, piece by piece; the method has the name of the format."""
+        write: Callable[[], Iterator[str] | Iterator[bytes]]
+        write = getattr(self, output_format.replace("-", "_"))
+        return write()
 
 
 def _with_headings(found: Iterable[DocumentSpans]) -> Iterator[HtmlDocument]:

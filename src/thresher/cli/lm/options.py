@@ -1,11 +1,17 @@
 """The options of `thresher lm`, in groups; the library has defaults for those not given."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
+from thresher.cli.option_groups import (
+    OptionGroup,
+    argument,
+    flag,
+    number_option,
+    option,
+    rate_option,
+)
 from thresher.cli.option_parsers import parse_margin
 from thresher.cli.options import TRAINING, Seed, output_folder_option, seed_option
 from thresher.lm.choices import (
@@ -23,10 +29,6 @@ from thresher.lm.output_layers.choices import TIED_LAYERS
 DEFAULT_LENGTH = 500
 
 _MODEL = "Model"
-_model_option = partial(option, rich_help_panel=_MODEL)
-_training_option = partial(option, rich_help_panel=TRAINING)
-_training_number = partial(number_option, rich_help_panel=TRAINING)
-_size_option = partial(_model_option, metavar="N", min=1)
 
 ModelFolder = Annotated[Path, argument("A folder made by lm train.", metavar="MODEL")]
 ModelFolders = Annotated[list[Path], argument("Folders made by lm train.", metavar="MODELS")]
@@ -69,9 +71,11 @@ SampleSeed = Annotated[int | None, seed_option("Random seed; the same seed gives
 class TokenizerOptions(OptionGroup):
     """How text is split into tokens."""
 
+    panel = _MODEL
+
     tokens: Annotated[
         TokenizerKind | None,
-        _model_option(
+        option(
             "characters, bpe (byte-level BPE), word-pairs (BPE within words, ignoring case) or "
             "words; by default characters, and word-pairs for a masked model.",
             metavar="KIND",
@@ -79,11 +83,11 @@ class TokenizerOptions(OptionGroup):
     ] = None
     vocabulary: Annotated[
         int | None,
-        _model_option("Vocabulary size, for bpe, word-pairs and words.", metavar="N", min=2),
+        option("Vocabulary size, for bpe, word-pairs and words.", metavar="N", min=2),
     ] = None
     objective: Annotated[
         Objective,
-        _model_option(
+        option(
             "causal: predict the next token; masked: predict hidden tokens, to train an encoder.",
             metavar="NAME",
         ),
@@ -100,16 +104,18 @@ class TokenizerOptions(OptionGroup):
 class ShapeOptions(OptionGroup):
     """The size of the Transformer."""
 
-    width: Annotated[int | None, _size_option("Width of hidden states; by default 128.")] = None
-    layers: Annotated[int | None, _size_option("Number of layers; by default 4.")] = None
+    panel = _MODEL
+
+    width: Annotated[int | None, number_option("Width of hidden states; by default 128.")] = None
+    layers: Annotated[int | None, number_option("Number of layers; by default 4.")] = None
     heads: Annotated[
-        int | None, _size_option("Number of attention heads per layer; by default 4.")
+        int | None, number_option("Number of attention heads per layer; by default 4.")
     ] = None
     context: Annotated[
-        int | None, _size_option("Length of the context in tokens; by default 128.")
+        int | None, number_option("Length of the context in tokens; by default 128.")
     ] = None
     dropout: Annotated[
-        float | None, _model_option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1)
+        float | None, option("Dropout rate; by default 0.", metavar="RATE", min=0, max=1)
     ] = None
 
 
@@ -119,11 +125,11 @@ class TransformerOptions(ShapeOptions):
 
     positions: Annotated[
         PositionEncoding | None,
-        _model_option("rotary or learned positions; by default rotary.", metavar="NAME"),
+        option("rotary or learned positions; by default rotary.", metavar="NAME"),
     ] = None
     mlp: Annotated[
         FeedForward | None,
-        _model_option(
+        option(
             "Feed-forward blocks: gelu, swiglu or gelu-tanh; by default gelu.",
             "--feed-forward",
             metavar="NAME",
@@ -131,11 +137,11 @@ class TransformerOptions(ShapeOptions):
     ] = None
     norm: Annotated[
         Normalization | None,
-        _model_option("rms, as in Llama, or layer, as in GPT-2; by default rms.", metavar="NAME"),
+        option("rms, as in Llama, or layer, as in GPT-2; by default rms.", metavar="NAME"),
     ] = None
     bias: Annotated[
         bool | None,
-        flag("Use biases in linear maps, as in GPT-2.", "--bias", rich_help_panel=_MODEL),
+        flag("Use biases in linear maps, as in GPT-2.", "--bias"),
     ] = None
 
 
@@ -143,9 +149,11 @@ class TransformerOptions(ShapeOptions):
 class OutputLayerOptions(OptionGroup):
     """The layer that predicts tokens from hidden states."""
 
+    panel = _MODEL
+
     output_layer: Annotated[
         OutputLayerName,
-        _model_option(
+        option(
             f"{', '.join(OutputLayerName)}. All but {', '.join(TIED_LAYERS)} need --untied.",
             metavar="NAME",
         ),
@@ -155,7 +163,6 @@ class OutputLayerOptions(OptionGroup):
         flag(
             "Do not share weights between token embeddings and the output layer.",
             "--untied",
-            rich_help_panel=_MODEL,
         ),
     ] = False
 
@@ -164,9 +171,11 @@ class OutputLayerOptions(OptionGroup):
 class LanguageModelTrainingOptions(OptionGroup):
     """Hyper-parameters of training; the fields have the names of `LanguageModelSettings`."""
 
+    panel = TRAINING
+
     margin: Annotated[
         Margin | None,
-        _training_option(
+        option(
             "Ignore tokens whose logit is more than M below the target's. M is a number (4), a "
             "schedule (2:12), norm:0.0625, top-p:0.9, or auto, which also chooses "
             "--rare-token-budget; by default inf, plain cross-entropy.",
@@ -180,29 +189,26 @@ class LanguageModelTrainingOptions(OptionGroup):
             "Let the embeddings of tokens from rarely seen text, such as a small language, start "
             "at those of frequent tokens with the same neighbours, and follow them.",
             "--match-rare-tokens",
-            rich_help_panel=TRAINING,
         ),
     ] = None
-    steps: Annotated[int | None, _training_number("Number of training steps; by default 2000.")] = (
-        None
-    )
+    steps: Annotated[int | None, number_option("Number of training steps; by default 2000.")] = None
     batch: Annotated[
-        int | None, _training_number("Number of windows of text per batch; by default 32.")
+        int | None, number_option("Number of windows of text per batch; by default 32.")
     ] = None
     accumulate: Annotated[
         int | None,
-        _training_number(
+        number_option(
             "Number of batches per step, computed one after the other: like one large batch, with "
             "the memory of a small one. By default 1."
         ),
     ] = None
     learning_rate: Annotated[
         float | None,
-        _training_option("Highest learning rate; by default 0.001.", metavar="RATE", min=0),
+        option("Highest learning rate; by default 0.001.", metavar="RATE", min=0),
     ] = None
     warm_up: Annotated[
         int | None,
-        _training_option(
+        option(
             "Steps in which the learning rate rises, before it falls along half a cosine; by "
             "default 100.",
             metavar="N",
@@ -211,11 +217,11 @@ class LanguageModelTrainingOptions(OptionGroup):
     ] = None
     weight_decay: Annotated[
         float | None,
-        _training_option("Weight decay of matrices; by default 0.1.", metavar="RATE", min=0),
+        option("Weight decay of matrices; by default 0.1.", metavar="RATE", min=0),
     ] = None
     rare_token_budget: Annotated[
         float | None,
-        _training_option(
+        option(
             "Make rare tokens more likely; the loss over all tokens may rise by this number of "
             "nats, for example 0.005. By default 0; --margin auto chooses it.",
             metavar="NATS",
@@ -224,27 +230,24 @@ class LanguageModelTrainingOptions(OptionGroup):
     ] = None
     label_smoothing: Annotated[
         float | None,
-        _training_option("Label smoothing; by default 0.", metavar="RATE", min=0, max=1),
+        rate_option("Label smoothing; by default 0."),
     ] = None
     evaluate_every: Annotated[
         int | None,
-        _training_number(
+        number_option(
             "Steps between evaluations on the validation split, after which a checkpoint is saved; "
             "by default 250."
         ),
     ] = None
     precision: Annotated[
         Precision | None,
-        _training_option(
-            "float32 (the default), or bfloat16 for mixed precision on a GPU.", metavar="NAME"
-        ),
+        option("float32 (the default), or bfloat16 for mixed precision on a GPU.", metavar="NAME"),
     ] = None
     fused: Annotated[
         bool | None,
         flag(
             "Compute the loss without holding all logits; by default on a GPU, if it is faster.",
             "--fused/--no-fused",
-            rich_help_panel=TRAINING,
         ),
     ] = None
     compile: Annotated[
@@ -252,7 +255,6 @@ class LanguageModelTrainingOptions(OptionGroup):
         flag(
             "Compile the model with torch.compile; by default large models on a GPU.",
             "--compile/--no-compile",
-            rich_help_panel=TRAINING,
         ),
     ] = None
     seed: Seed = None
@@ -264,19 +266,21 @@ NoEmbeddingDecay = Annotated[
 ]
 TensorBoard = Annotated[
     Path | None,
-    _training_option(
+    option(
         "Also write the training log to this folder, for TensorBoard.",
         "--tensorboard",
         metavar="FOLDER",
+        rich_help_panel=TRAINING,
     ),
 ]
 InitFrom = Annotated[
     Path | None,
-    _training_option(
+    option(
         "Continue training from this model: a folder made by lm train, or a model with the layers "
         "of GPT-2 or Llama saved by Hugging Face transformers. Its tokenizer and shape are used.",
         "--init-from",
         metavar="FOLDER",
+        rich_help_panel=TRAINING,
     ),
 ]
 ExportFolder = Annotated[Path, output_folder_option("Folder for the exported model.")]

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from thresher.cli.errors import Problems
 from thresher.cli.lm.config_file import RunConfig
 from thresher.cli.lm.figures import figures_as_json
-from thresher.cli.lm.initial_model import check_same_components, read_initial_model
 from thresher.cli.lm.options import (
     InitFrom,
     LanguageModelTrainingOptions,
@@ -23,13 +24,13 @@ from thresher.cli.option_groups import with_option_groups
 from thresher.cli.options import JsonRunOptions, ResumableModelOptions, TextOptions
 from thresher.cli.output import print_summary
 from thresher.cli.progress import progress_bars
-from thresher.errors import TrainingError
-from thresher.lm.choices import Objective
+from thresher.errors import InputError, TrainingError
+from thresher.lm.choices import Objective, OutputLayerName
 from thresher.work_folder import work_folder
 
 if TYPE_CHECKING:
     from thresher.lm.trained_model import TrainedLanguageModel
-    from thresher.lm.training.fit import DivergedError
+    from thresher.lm.training.fit import DivergedError, InitialModel
 
 
 @with_option_groups
@@ -91,6 +92,48 @@ def train(
     if processes.is_main:
         print_summary(_summary(model.output, trained), _summary_line, run)
     problems.exit_if_any()
+
+
+def read_initial_model(folder: Path) -> "InitialModel":
+    """Read a model of this library, or one of transformers."""
+    from thresher.lm.pretrained.folder import (  # noqa: PLC0415 (torch)
+        is_pretrained_folder,
+        read_pretrained,
+    )
+    from thresher.lm.trained_model import TrainedLanguageModel  # noqa: PLC0415
+
+    if is_pretrained_folder(folder):
+        return read_pretrained(folder)
+    return TrainedLanguageModel.read(folder)
+
+
+def check_same_components(
+    initial: "InitialModel", tokenizer: TokenizerOptions, output_layer: OutputLayerOptions
+) -> None:
+    """Raise InputError if options ask for other components than those of the initial model.
+
+    Options with their default values are taken as not given. Options that repeat what the model
+    has are allowed: its run.toml contains them.
+    """
+    architecture = initial.architecture
+    causal = architecture.shape.causal
+    components: dict[str, tuple[Any, Any, Any]] = {  # given, default, of the initial model
+        "tokens": (tokenizer.tokens, None, initial.tokenizer.kind),
+        "vocabulary": (tokenizer.vocabulary, None, initial.tokenizer.vocabulary),
+        "objective": (
+            tokenizer.objective,
+            Objective.CAUSAL,
+            Objective.CAUSAL if causal else Objective.MASKED,
+        ),
+        "output_layer": (output_layer.output_layer, OutputLayerName.FULL, architecture.output),
+        "untied": (output_layer.untied, False, not architecture.tied),
+    }
+    for name, (given, default, initial_value) in components.items():
+        if given not in (default, initial_value):
+            raise InputError(
+                f"`{name}` is {given}, but the model to start from has {initial_value}; "
+                f"leave out `{name}`"
+            )
 
 
 def _train(

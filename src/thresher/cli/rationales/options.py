@@ -2,12 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from thresher.cli.errors import Problems, print_note
-from thresher.cli.option_groups import OptionGroup, argument, flag, number_option, option
+from thresher.cli.option_groups import (
+    OptionGroup,
+    argument,
+    flag,
+    number_option,
+    option,
+    rate_option,
+    weight_option,
+)
 from thresher.cli.options import TRAINING, Encoding, Form, GatesAt, Seed
 from thresher.errors import InputError
 from thresher.rationales.choices import Baseline, GradientEstimator, RationaleMode
@@ -17,11 +24,6 @@ from thresher.text.choices import RecordFormat
 if TYPE_CHECKING:
     from thresher.rationales.settings import RationaleSettings
 
-_training_option = partial(option, rich_help_panel=TRAINING)
-_training_number = partial(number_option, rich_help_panel=TRAINING)
-_loss_option = partial(option, rich_help_panel="Loss")
-_weight_option = partial(_loss_option, metavar="WEIGHT", min=0)
-_rate_option = partial(_loss_option, metavar="RATE", min=0, max=1)
 
 ModelFolder = Annotated[
     Path,
@@ -123,9 +125,11 @@ class ClassifierOptions(OptionGroup):
 class LossOptions(OptionGroup):
     """How many and which words to select; fields have the names of `RationaleSettings`."""
 
+    panel = "Loss"
+
     expected_rate: Annotated[
         float | None,
-        _rate_option(
+        rate_option(
             "Fraction of words to select, by default 0.15. A Lagrange multiplier keeps the "
             "fraction at or below it, and the selection loss pulls towards it.",
             "--share",
@@ -133,46 +137,42 @@ class LossOptions(OptionGroup):
     ] = None
     sparsity: Annotated[
         float | None,
-        _weight_option("Fixed weight of the fraction of selected words, instead of --share."),
+        weight_option("Fixed weight of the fraction of selected words, instead of --share."),
     ] = None
     continuity: Annotated[
         float | None,
-        _weight_option(
+        weight_option(
             "Weight of the number of starts and ends of rationales per word; by default 0."
         ),
     ] = None
     continuity_target: Annotated[
         float | None,
-        _rate_option(
+        rate_option(
             "Keep the number of starts and ends per word at or below this value with a Lagrange "
             "multiplier."
         ),
     ] = None
     selection: Annotated[
         float | None,
-        _weight_option(
+        weight_option(
             "Weight of the penalty if the selected fraction differs from --share, --likely and "
             r"--unlikely (|E\[z] − π|); by default 1."
         ),
     ] = None
     selection_target: Annotated[
         float | None,
-        _rate_option(
+        rate_option(
             "Keep the difference in --selection at or below this value with a Lagrange multiplier.",
             metavar="GAP",
         ),
     ] = None
     likely: Annotated[
         str | None,
-        _loss_option(
-            "File of words that are expected to be in rationales (π = 1).", metavar="FILE"
-        ),
+        option("File of words that are expected to be in rationales (π = 1).", metavar="FILE"),
     ] = None
     unlikely: Annotated[
         str | None,
-        _loss_option(
-            "File of words that are not expected to be in rationales (π = 0).", metavar="FILE"
-        ),
+        option("File of words that are not expected to be in rationales (π = 0).", metavar="FILE"),
     ] = None
 
     def check(self) -> None:
@@ -202,13 +202,15 @@ class LossOptions(OptionGroup):
 class GateTrainingOptions(OptionGroup):
     """How gates are trained; fields have the names of `RationaleSettings`."""
 
-    steps: Annotated[int | None, _training_number("Number of training steps for the gates.")] = None
+    panel = TRAINING
+
+    steps: Annotated[int | None, number_option("Number of training steps for the gates.")] = None
     seed: Seed = None
     gates_at: GatesAt = None
     form: Form = None
     estimator: Annotated[
         GradientEstimator | None,
-        _training_option(
+        option(
             "How gradients reach the gates: through the sample (pathwise), or from its loss "
             "(reinforce).",
             metavar="NAME",
@@ -216,15 +218,15 @@ class GateTrainingOptions(OptionGroup):
     ] = None
     baseline: Annotated[
         Baseline | None,
-        _training_option(
+        option(
             "For reinforce: none, the moving average of losses (average), or the mean of the other "
             "samples (others).",
             metavar="NAME",
         ),
     ] = None
-    samples: Annotated[
-        int | None, _training_number("Number of gate samples per text and step.")
-    ] = None
+    samples: Annotated[int | None, number_option("Number of gate samples per text and step.")] = (
+        None
+    )
 
     def check(self) -> None:
         """Raise `InputError` if a baseline is given for another estimator."""

@@ -99,13 +99,9 @@ class RationaleWriter:
         yield captured.get()
 
     def pieces(self, output_format: str) -> Iterator[str]:
-        """Yield the output in a format, piece by piece."""
-        writers: dict[str, Callable[[], Iterator[str]]] = {
-            "terminal": self.terminal,
-            "jsonl": self.jsonl,
-            "html": self.html,
-        }
-        return writers[output_format]()
+        """Yield the output in a format, piece by piece; the method has the name of the format."""
+        write: Callable[[], Iterator[str]] = getattr(self, output_format)
+        return write()
 
     def _footer(self) -> str:
         labels = ", ".join(f"{count:,} {label}" for label, count in self.counts.most_common())

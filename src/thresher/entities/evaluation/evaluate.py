@@ -17,8 +17,8 @@ from thresher.errors import InputError, WarningHandler
 from thresher.text.annotations import TaggedSentence
 from thresher.text.formats.annotation_tools import read_annotated
 from thresher.text.formats.conll import read_conll
-from thresher.text.recoding import require_encoding
 from thresher.text.sources import display_names, find_sources
+from thresher.text.streams import require_encoding
 
 
 @dataclass(frozen=True)

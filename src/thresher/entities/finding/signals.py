@@ -83,13 +83,8 @@ class WordSignals:
 
     def rows(self, index: NDArray[np.int64]) -> "WordSignals":
         """Return the signals of some words."""
-        repeated = None if self.repeated is None else self.repeated[index]
-        caseless = None if self.caseless is None else self.caseless[index]
-        shared = None if self.shared is None else self.shared[index]
-        in_date = None if self.in_date is None else self.in_date[index]
-        return WordSignals(
-            self.casing[index], repeated, self.possible[index], caseless, shared, in_date
-        )
+        given = {name: array[index] for name, array in vars(self).items() if array is not None}
+        return replace(self, **given)
 
     def without_case(self) -> "WordSignals":
         """Return the signals as if the case of every word were uninformative."""

@@ -105,11 +105,11 @@ def collect_sample(
     return EntitySample(tuple(names[index] for index in chosen), unit_length(np.stack(sums)))
 
 
-def _sample_indices(names: Sequence[Sequence[str]], *, seed: int = 0) -> list[int]:
+def _sample_indices(names: Sequence[Sequence[str]]) -> list[int]:
     """Return the indices of at most `SAMPLE_SIZE` entities, few of them with the same name."""
     counts: Counter[str] = Counter()
     chosen: list[int] = []
-    for index in np.random.default_rng(seed).permutation(len(names)).tolist():
+    for index in np.random.default_rng(0).permutation(len(names)).tolist():
         key = " ".join(names[index]).casefold()
         if counts[key] < MAX_PER_NAME and len(chosen) < SAMPLE_SIZE:
             counts[key] += 1

@@ -10,18 +10,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from thresher.encoders.device_transfer import to_cpu
 from thresher.encoders.protocol import Encoder
 from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.entity_sample import EntitySample
 from thresher.entities.kinds.examples import KindExamples, folded_name, name_words
-from thresher.entities.kinds.name_vectors import name_vectors
 from thresher.entities.kinds.softmax_regression import fit_softmax_regression
-from thresher.entities.kinds.span_vectors import Vectors, unit_length
+from thresher.entities.kinds.span_vectors import Vectors, span_vectors, unit_length
+from thresher.gates.batching import sentence_starts
+from thresher.gates.word_vectors import encode_words
 
 _PENALTY, _STUDENT_PENALTY = 1e-4, 1e-5  # of the squared weights
 _BACKGROUND_LOG_ODDS = -1.0  # of a background kind: users list the kinds that their texts have
 _MIN_BACKGROUND = 6  # names of a background kind
 _MAX_SIMILARITY = 0.8  # of a background kind to a given kind: the cosine between their means
+_NAMES_PER_BATCH = 1024
 
 
 def learn_kinds(examples: KindExamples, sample: EntitySample, encoder: Encoder) -> KindClassifier:
@@ -92,3 +95,17 @@ def distill_kinds(
         penalty=_STUDENT_PENALTY,
     )
     return KindClassifier(teacher.kinds, weight, bias, mean)
+
+
+def name_vectors(encoder: Encoder, names: Sequence[Sequence[str]]) -> Vectors:
+    """Return the vectors of names without any text around them: (names, width).
+
+    names: split into words
+    """
+    parts = [np.zeros((0, encoder.width), dtype=np.float32)]
+    for low in range(0, len(names), _NAMES_PER_BATCH):
+        group = names[low : low + _NAMES_PER_BATCH]
+        vectors = to_cpu(encode_words(encoder, group)).float().numpy()
+        starts = sentence_starts(group)
+        parts.append(span_vectors(vectors, starts[:-1], starts[1:]))
+    return np.concatenate(parts)

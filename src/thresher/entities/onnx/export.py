@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from thresher.atomic_files import check_can_write, open_atomic
 from thresher.encoders.word_graph import ExportableEncoder, WordGraph
 from thresher.entities.model import FinderModel
-from thresher.entities.onnx.graph import (
+from thresher.entities.onnx.metadata import (
     GATES,
     IDS,
     KIND_SCORES,
@@ -23,8 +23,8 @@ from thresher.entities.onnx.graph import (
     SENTENCE,
     VECTORS,
     WORD,
+    to_metadata,
 )
-from thresher.entities.onnx.metadata import to_metadata
 from thresher.errors import InputError, requires_extra
 from thresher.gates.features import Features
 

@@ -8,8 +8,15 @@ import numpy as np
 from thresher.entities.encoding_finder import EncodingFinder
 from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.kinds.assignment import EncodedWords
-from thresher.entities.onnx.graph import GATES, KIND_SCORES, LINKS, VECTORS, Inputs
-from thresher.entities.onnx.metadata import FinderParts, from_metadata
+from thresher.entities.onnx.metadata import (
+    GATES,
+    KIND_SCORES,
+    LINKS,
+    VECTORS,
+    FinderParts,
+    Inputs,
+    from_metadata,
+)
 from thresher.errors import InputError, requires_extra
 from thresher.gates.batching import batches_by_length, sentence_starts
 from thresher.untrusted_files import memory_bytes, open_regular

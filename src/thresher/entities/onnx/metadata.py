@@ -1,17 +1,17 @@
-"""The metadata of an ONNX file: everything that a finder needs besides its graph, as JSON.
+"""The inputs of an ONNX graph, and the metadata of its file: all else that a finder needs, as JSON.
 
 The file may come from anyone, so the JSON is limited in size and every value is checked.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thresher.encoders.token_windows import WindowLayout
-from thresher.encoders.word_tokenizers import subword_tokenizer, word_pair_tokenizer
+from thresher.encoders.token_windows import IntArray, WindowLayout
+from thresher.encoders.word_tokenizers import TokenizeWords, subword_tokenizer, word_pair_tokenizer
 from thresher.entities import model_config
 from thresher.entities.finding.signal_weights import SignalWeights
 from thresher.entities.finding.span_model import SpanModel
@@ -21,7 +21,6 @@ from thresher.entities.kinds.classifier import KindClassifier
 from thresher.entities.kinds.examples import check_kind_name
 from thresher.entities.kinds.kind_model import listed_names
 from thresher.entities.model_config import finite_numbers
-from thresher.entities.onnx.graph import GraphInputs
 from thresher.entities.sentence_scorer import SentenceScorer
 from thresher.errors import InputError
 from thresher.untrusted_files import MAX_CONFIG_BYTES, MAX_TEXT_BYTES, parse_json
@@ -31,6 +30,11 @@ if TYPE_CHECKING:
     from thresher.encoders.word_graph import WordGraph
     from thresher.entities.model import FinderModel
 
+
+IDS, MASK, WORD, SENTENCE = "input_ids", "attention_mask", "word_of_token", "sentence_of_word"
+GATES, VECTORS, LINKS, KIND_SCORES = "gate_scores", "vectors", "links", "kind_scores"
+
+Inputs = dict[str, IntArray]
 CONFIG, TOKENIZER, WORD_PAIRS, ORDINARY = (
     "thresher.config",
     "thresher.tokenizer",
@@ -38,6 +42,25 @@ CONFIG, TOKENIZER, WORD_PAIRS, ORDINARY = (
     "thresher.ordinary_words",
 )
 _FORMAT = 1
+
+
+@dataclass(frozen=True)
+class GraphInputs:
+    """Turns sentences into the inputs of a graph."""
+
+    tokenize: TokenizeWords
+    layout: WindowLayout
+
+    def of_sentences(self, sentences: Sequence[Sequence[str]]) -> Inputs:
+        """Return the inputs for sentences that are encoded together."""
+        ids, counts = self.tokenize([word for words in sentences for word in words])
+        windows = self.layout.windows(ids, counts, sentences)
+        return {
+            IDS: windows.ids,
+            MASK: windows.mask,
+            WORD: windows.word,
+            SENTENCE: windows.sentence_of_word,
+        }
 
 
 @dataclass(frozen=True)

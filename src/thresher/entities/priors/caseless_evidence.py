@@ -4,7 +4,8 @@ Each kind of evidence gives every word a score, higher for likelier entities, an
 not apply. `EvidencePrior` normalizes several kinds and averages them; the words with the highest
 averages, as many as entities are expected, count as entities.
 
-To add a kind of evidence, write a class with the method `scores` and register it in registry.py.
+To add a kind of evidence, write a class with the method `scores` and add it to `EVIDENCE` in
+prior_knowledge.py.
 """
 
 import math

@@ -1,24 +1,37 @@
-"""Prior knowledge about words, before training: priors, word lists and expected rates."""
+"""Prior knowledge about words, before training: priors, word lists and expected rates.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+`PRIORS` and `EVIDENCE` build the priors that users can choose by name. word_priors.py says how to
+add a prior, caseless_evidence.py how to add a kind of evidence.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from thresher.entities.choices import PriorName
-from thresher.entities.priors.caseless_evidence import EvidencePrior
+from thresher.entities.priors.caseless_evidence import (
+    Burstiness,
+    Contexts,
+    Evidence,
+    EvidencePrior,
+    SurprisalEvidence,
+)
 from thresher.entities.priors.dates import DatePrior, date_words
-from thresher.entities.priors.registry import EVIDENCE, PRIORS, PriorInputs
 from thresher.entities.priors.scripts import ScriptProfile
 from thresher.entities.priors.word_lists import ENGLISH_NOT_NAMES
 from thresher.entities.priors.word_priors import (
+    CasingPrior,
     ExpectationPrior,
     LetterlessPrior,
     Prior,
     Probabilities,
     PseudoLabelPrior,
+    RarityPrior,
+    RepetitionPrior,
     Sentences,
     WordListPrior,
     first_probability,
@@ -29,6 +42,47 @@ from thresher.validation import require, require_choice
 
 if TYPE_CHECKING:
     from thresher.entities.training.settings import EntitySettings
+
+
+@dataclass(frozen=True)
+class PriorInputs:
+    """The data from which priors and evidence are built.
+
+    settings: has the rates of priors
+    surprisal: (words,), of the sentences; needed only by the prior of that name
+    caseless_only: use evidence only for words of scripts without case
+    """
+
+    sentences: Sequence[Sequence[str]]
+    statistics: WordStatistics
+    settings: "EntitySettings"
+    surprisal: NDArray[np.float32] | None = None
+    caseless_only: bool = False
+
+    @cached_property
+    def burstiness(self) -> Burstiness:
+        """The burstiness of words, from which other evidence is computed."""
+        return Burstiness.from_sentences(self.sentences, caseless_only=self.caseless_only)
+
+
+def _surprisal_evidence(inputs: PriorInputs) -> Evidence:
+    assert inputs.surprisal is not None  # PriorKnowledge checks it
+    return SurprisalEvidence(inputs.surprisal)
+
+
+PRIORS: Mapping[PriorName, Callable[[PriorInputs], Prior]] = {
+    PriorName.CASING: lambda inputs: CasingPrior(inputs.statistics),
+    PriorName.REPETITION: lambda inputs: RepetitionPrior(
+        inputs.statistics, inputs.settings.repeated_rate
+    ),
+    PriorName.RARITY: lambda inputs: RarityPrior(inputs.statistics, inputs.settings.rare_rate),
+}
+
+EVIDENCE: Mapping[PriorName, Callable[[PriorInputs], Evidence]] = {
+    PriorName.BURSTINESS: lambda inputs: inputs.burstiness,
+    PriorName.CONTEXTS: lambda inputs: Contexts(inputs.burstiness),
+    PriorName.SURPRISAL: _surprisal_evidence,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

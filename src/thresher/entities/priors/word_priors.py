@@ -6,7 +6,7 @@ order: for each word the first one that gives a probability is used (`first_prob
 To add a prior that users can choose by name:
 1. write a class with the method `probabilities` (see `Prior`), here or in a module of its own;
 2. add its name to `PriorName` in entities/choices.py;
-3. add one line to `PRIORS` in registry.py that builds it;
+3. add one line to `PRIORS` in prior_knowledge.py that builds it;
 4. add a line to `EVERY_PRIOR` in tests/entities/priors/test_word_priors.py and to the table in
    docs/options.md.
 Rates that users may change are fields of `EntitySettings`; other constants are in the module of the

@@ -106,20 +106,11 @@ class WordStatistics:
         return frozenset(word for word in (*markup, *grammar) if has_letters(word))
 
 
-def is_repeated_nearby(
-    sentences: Sequence[Sequence[str]],
-    ordinary: Set[str],
-    *,
-    text_lengths: Sequence[int] | None = None,
-) -> NDArray[np.bool_]:
-    """Return for each word whether it is not ordinary and occurs again within ten sentences.
-
-    text_lengths: the number of sentences of each text; repetitions count within a text only. By
-        default all sentences are one text
-    """
+def is_repeated_nearby(sentences: Sequence[Sequence[str]], ordinary: Set[str]) -> NDArray[np.bool_]:
+    """Return for each word whether it is not ordinary and occurs again within ten sentences."""
     indexed = IndexedSentences.from_sentences(sentences)
     rare = indexed.map_vocabulary(lambda word: is_rare(word, ordinary), np.bool_)
-    return repeated_nearby(indexed, rare, text_lengths=text_lengths)
+    return repeated_nearby(indexed, rare)
 
 
 def is_rare(word: str, ordinary: Set[str]) -> bool:
@@ -137,6 +128,8 @@ def repeated_nearby(
     """Return `is_repeated_nearby`, given which words are rare.
 
     rare: (vocabulary,)
+    text_lengths: the number of sentences of each text; repetitions count within a text only. By
+        default all sentences are one text
     """
     ids, rare_words = WordIds(), np.flatnonzero(rare).tolist()
     folded_id = np.zeros(len(rare), dtype=np.int32)

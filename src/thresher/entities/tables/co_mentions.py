@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import combinations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -16,13 +15,6 @@ MAX_PAIRS = 1_000_000
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 _NODE_TYPES = {"label": "string", "kind": "string", "mentions": "long", "documents": "long"}
 _NODE_TYPES |= {"score": "double"}
-
-
-class Scope(StrEnum):
-    """Where two entities must be to be mentioned together."""
-
-    SENTENCE = "sentence"
-    DOCUMENT = "document"
 
 
 class CoMentionCounts:

@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass, field
 from itertools import tee
 from typing import TYPE_CHECKING, Any
 
+from thresher.entities.choices import CoMentionScope
 from thresher.entities.finding.kind_filter import checked_filter
 from thresher.entities.finding.scored_text import Mention
-from thresher.entities.tables.co_mentions import CoMentionCounts, CoMentions, Scope
+from thresher.entities.tables.co_mentions import CoMentionCounts, CoMentions
 from thresher.entities.tables.names import NameInDocument, full_names, name_key
 from thresher.text.document import Document
 from thresher.validation import require_choice, require_number
@@ -129,10 +130,10 @@ class EntityTable:
     def __init__(
         self, *, group: bool = True, within: str = "sentence", max_entities: int = MAX_ENTITIES
     ) -> None:
-        require_choice("within", within, Scope)
+        require_choice("within", within, CoMentionScope)
         require_number("max_entities", max_entities, at_least=1)
         self.group = group
-        self.within = Scope(within)
+        self.within = CoMentionScope(within)
         self.max_entities = max_entities
         self.forgotten = 0  # entities that were forgotten because there were too many
         self._entities: dict[str, _Counts] = {}
@@ -176,7 +177,7 @@ class EntityTable:
         return key
 
     def _end_sentence(self, names: set[str]) -> None:
-        if len(names) > 1 and self.within == Scope.SENTENCE:
+        if len(names) > 1 and self.within == CoMentionScope.SENTENCE:
             self._sentences.append(names)
 
     def _end_document(self) -> None:
@@ -189,7 +190,9 @@ class EntityTable:
             if key not in self._entities:
                 self._entities[key] = _Counts(counts.first_mention)
             self._entities[key].merge(counts, self._document, is_full_name=key == name)
-        groups = self._sentences if self.within == Scope.SENTENCE else [self._frequent_names()]
+        groups = (
+            self._sentences if self.within == CoMentionScope.SENTENCE else [self._frequent_names()]
+        )
         for names in groups:
             self._pairs.add({full.get(name, name) for name in names})
         self._names, self._sentences = {}, []

@@ -11,8 +11,7 @@ from thresher.entities.finding.link_gate import LinkGate, link_log_odds
 from thresher.entities.finding.signal_weights import Scores
 from thresher.entities.finding.word_decoding import Links
 from thresher.entities.selectors import CalibratedSelector
-from thresher.entities.training.link_targets import link_targets
-from thresher.entities.training.link_training import fit_link_gate
+from thresher.entities.training.link_training import fit_link_gate, link_targets
 from thresher.entities.training.loop import TrainingCorpus
 from thresher.entities.training.raw_text import MIN_WORDS_FOR_BOUNDARIES, RawText
 from thresher.entities.training.span_likelihood import fit_span_model

@@ -16,7 +16,6 @@ from thresher.entities.kinds.examples import KindExamples
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.priors.scripts import ScriptProfile
-from thresher.entities.selectors import FittedSelectors
 from thresher.entities.training.boundaries import BoundaryModels
 from thresher.entities.training.kinds import fit_kinds
 from thresher.entities.training.loop import TrainingCorpus, steps_per_epoch
@@ -25,11 +24,11 @@ from thresher.entities.training.run import FitRun, fingerprint_of
 from thresher.entities.training.settings import EntitySettings
 from thresher.errors import InputError
 from thresher.gates.batching import sentence_starts
-from thresher.gates.distributed import current_processes
 from thresher.gates.selector import Selector, open_probabilities
 from thresher.gates.word_vectors import UnitIndex
 from thresher.progress import ProgressReporter
 from thresher.text.indexed_sentences import IndexedSentences
+from thresher.training_processes import current_processes
 
 MIN_WORDS = 200  # with fewer, nothing is learned
 FEW_WORDS = 20_000  # with fewer, a warning is given
@@ -48,8 +47,8 @@ def fit_selectors(
     work_dir: Path,
     resume: bool = False,
     progress: ProgressReporter,
-) -> FittedSelectors:
-    """Train selectors on raw sentences.
+) -> FinderModel:
+    """Train selectors on raw sentences; `build_model` adds the record of their training.
 
     Processes that were started together divide the encoding, and end with the same selectors.
 
@@ -106,7 +105,7 @@ def calibrate_selectors(
     encoder: Encoder,
     *,
     seed: int = 0,
-) -> FittedSelectors:
+) -> FinderModel:
     """Estimate signal weights and thresholds of trained selectors, rounded as they are saved."""
     device = encoder.device
     if raw.rate is not None:
@@ -123,8 +122,15 @@ def calibrate_selectors(
         boundaries.calibrated(each, gate, raw) for each, gate in zip(saved, gates, strict=True)
     )
     entity = best_agreement(gates, raw.reference_prior()) if len(calibrated) > 1 else 0
-    return FittedSelectors(
-        calibrated, entity, raw.ordinary, raw.not_names, raw.dates, link_gate=boundaries.link_gate
+    return FinderModel(
+        encoder=encoder.name,
+        layer=encoder.layer,
+        selectors=calibrated,
+        entity=entity,
+        ordinary=raw.ordinary,
+        not_names=raw.not_names,
+        dates=raw.dates,
+        link_gate=boundaries.link_gate,
     )
 
 
@@ -173,22 +179,19 @@ def prior_cross_entropy(gate: Scores, prior: NDArray[np.float32]) -> float:
 
 
 def build_model(
-    encoder: Encoder,
-    fitted: FittedSelectors,
+    fitted: FinderModel,
     settings: EntitySettings,
     prior_knowledge: PriorKnowledge,
     sentences: Sequence[Sequence[str]],
     *,
     ranges: Mapping[str, Tensor] | None = None,
 ) -> FinderModel:
-    """Return a model with the fitted selectors and a record of what they were trained on.
+    """Return a fitted model with its features, ranges and a record of its training.
 
     ranges: the input ranges of the encoder's layers, if it may run in int8
     """
-    return FinderModel(
-        encoder=encoder.name,
-        layer=encoder.layer,
-        **vars(fitted),
+    return replace(
+        fitted,
         features=settings.features,
         ranges=ranges or {},
         learned_from={

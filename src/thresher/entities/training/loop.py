@@ -14,10 +14,10 @@ from thresher.entities.training.settings import EntitySettings
 from thresher.entities.training.state import EpochReport, Terms, TrainingState
 from thresher.gates.batching import sentence_starts, shuffled_batches
 from thresher.gates.contrast import contrast
-from thresher.gates.corpus import EncodedCorpus
 from thresher.gates.objective import agreement, continuity, rate_divergence, sparsity
 from thresher.gates.optimization import set_learning_rate, take_step
 from thresher.gates.selector import Selector
+from thresher.gates.word_vectors import EncodedCorpus
 from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.training_processes import SINGLE_PROCESS, Processes
 

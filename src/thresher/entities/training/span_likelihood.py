@@ -20,7 +20,7 @@ from thresher.entities.finding.signal_weights import Scores, SignalWeights
 from thresher.entities.finding.signals import WordSignals
 from thresher.entities.finding.span_model import ChainInputs, SpanModel
 from thresher.entities.priors.casing import Casing
-from thresher.entities.training.link_targets import JOINING
+from thresher.entities.training.link_training import JOINING
 from thresher.entities.training.raw_text import RawText
 from thresher.gates.batching import sentence_starts
 from thresher.text.indexed_sentences import IndexedSentences

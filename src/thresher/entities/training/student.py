@@ -22,7 +22,7 @@ from thresher.entities.training.fit import require_enough_words
 from thresher.entities.word_scorer import WordScorer
 from thresher.gates.batching import sentence_starts
 from thresher.gates.features import Features
-from thresher.gates.seeding import seeded
+from thresher.gates.optimization import seeded
 from thresher.progress import ProgressReporter
 
 _MIN_STEPS = 500  # a small text gets more epochs to reach this

@@ -23,7 +23,7 @@ from thresher.text.extraction.html_elements import (
     is_not_text,
 )
 from thresher.text.extraction.html_tokens import html_tokens
-from thresher.text.recoding import require_encoding
+from thresher.text.streams import require_encoding
 
 _MIN_SHARE = 0.25  # of the text that must remain if parts of a page are left out
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)

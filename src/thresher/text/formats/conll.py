@@ -55,7 +55,7 @@ def parse_conll(
     need_tags: bool = True,
     on_problem: WarningHandler | None = None,
 ) -> Iterator[TaggedSentence]:
-    """Like `read_conll`, for lines of bytes.
+    """Yield the sentences of lines of bytes, as `read_conll` does for a file.
 
     name: the name of the source, for messages
     on_problem: called for each line that is skipped; without it the first one raises InputError

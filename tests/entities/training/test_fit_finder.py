@@ -6,8 +6,8 @@ import torch
 
 from thresher.entities.finder import EntityFinder
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
-from thresher.entities.training.encoder_choice import choose_encoder
 from thresher.entities.training.fit import prior_cross_entropy
+from thresher.entities.training.fit_finder import choose_encoder
 from thresher.entities.training.settings import EntitySettings
 from thresher.progress import SilentProgress
 
@@ -39,15 +39,15 @@ def test_the_encoder_that_predicts_capitals_of_held_out_text_is_chosen(
     sentences, tiny, blind, blind_first
 ):
     encoders = [blind, tiny] if blind_first else [tiny, blind]
-    chosen = choose_encoder(
+    chosen, losses = choose_encoder(
         encoders,
         sentences,
         settings=SETTINGS,
         prior_knowledge=PriorKnowledge(),
         progress=SilentProgress(),
     )
-    assert chosen.encoder is tiny
-    assert chosen.losses[tiny.name] < chosen.losses["blind"]
+    assert chosen is tiny
+    assert losses[tiny.name] < losses["blind"]
 
 
 def test_a_finder_is_fitted_with_the_chosen_encoder(sentences, tiny, blind):

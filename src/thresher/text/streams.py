@@ -1,6 +1,7 @@
-"""Read text in another character encoding as UTF-8."""
+"""Streams that recode text as UTF-8, and that decompress gzip up to a limit."""
 
 import codecs
+import gzip
 import io
 from typing import IO, cast
 
@@ -11,6 +12,9 @@ _READ_BYTES = 1 << 16
 _NOT_ENCODINGS = frozenset(
     ["idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined"]
 )
+MAGIC = b"\x1f\x8b"
+MAX_RATIO = 200  # text rarely compresses to less than a fiftieth
+FREE_BYTES = 1 << 26  # of decompressed content, before the ratio is checked
 
 
 def require_encoding(encoding: str) -> str:
@@ -60,3 +64,49 @@ class _Recoded(io.RawIOBase):
         target[:count] = self._pending[:count]
         self._pending = self._pending[count:]
         return count
+
+
+class BoundedGzipFile(gzip.GzipFile):
+    """A gzip file that raises InputError if it expands like a decompression bomb."""
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._compressed = _CountedReader(stream)
+        self._source = name
+        self._expanded = 0
+        super().__init__(fileobj=cast(IO[bytes], self._compressed), mode="rb")
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read decompressed bytes."""
+        content = super().read(size)
+        self._expanded += len(content)
+        if self._expanded > max(FREE_BYTES, MAX_RATIO * self._compressed.count):
+            raise InputError(
+                f"{self._source} expands to more than {MAX_RATIO} times its size, like a "
+                "decompression bomb; decompress it first if it is not one"
+            )
+        return content
+
+
+class _CountedReader(io.RawIOBase):
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.count = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = self._stream.read(-1 if size is None else size)
+        self.count += len(content)
+        return content
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()

@@ -1,7 +1,10 @@
-"""Names in a list support each other: "Exodus, Testament, Megadeth and Slayer".
+"""Raise the scores of names that other names of a text support. Scores are never lowered.
 
-Of four or more candidates that only commas, "and" and "or" separate, those with a score below the
-median get the median. Scores are never lowered.
+- Names in a list: "Exodus, Testament, Megadeth and Slayer". Of four or more candidates that only
+  commas, "and" and "or" separate, those with a score below the median get the median.
+- Repeated mentions: candidates of a text with the same words (in any case) are mentions of the same
+  name. They get at least the score that two thirds of them reach. So a name that is found nearly
+  everywhere is found everywhere, and a word that is rarely taken for a name is not changed.
 """
 
 from collections.abc import Iterator
@@ -10,12 +13,26 @@ from statistics import median_high
 import numpy as np
 from numpy.typing import NDArray
 
-from thresher.entities.finding.candidate_arrays import CandidateArrays
+from thresher.entities.finding.candidate_arrays import CandidateArrays, Indices
 from thresher.text.indexed_sentences import IndexedSentences
 
+_UNSUPPORTED = 3  # one in three mentions may have a lower score
 _MIN_NAMES = 4
 _SEPARATORS = frozenset([",", ";", "/", "&", "and", "or", ", and", ", or"])
 _MAX_SEPARATOR = 2  # words
+
+
+def with_repeated_mentions(found: CandidateArrays, names: Indices) -> CandidateArrays:
+    """Return the candidates with scores that other mentions support.
+
+    names: (candidates,), the number of the name of each candidate; the same name in two texts has
+        two numbers
+    """
+    by_name = np.lexsort((found.scores, names))
+    counts = np.bincount(names)
+    first = np.cumsum(counts) - counts
+    least = found.scores[by_name[first + counts // _UNSUPPORTED]]
+    return found._replace(scores=np.maximum(found.scores, least[names]))
 
 
 def with_listed_names(sentences: IndexedSentences, found: CandidateArrays) -> CandidateArrays:

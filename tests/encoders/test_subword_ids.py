@@ -3,7 +3,7 @@
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from thresher.encoders.common_words import whole_words
+from thresher.encoders.subword_ids import whole_words
 
 
 @pytest.mark.parametrize(
