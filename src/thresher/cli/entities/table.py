@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from thresher.bulk.chunks import FindMentions, split_into_chunks
 from thresher.cli.entities.find_options import FinderOptions, Only, Workers
-from thresher.cli.entities.preparation import Adapt, documents_of, prepare
+from thresher.cli.entities.preparation import Adapt, Background, documents_of, prepare
 from thresher.cli.entities.table_output import TableFormat, write_table
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders
@@ -78,6 +78,7 @@ def entities(
     within: Within = Scope.SENTENCE,
     finder: FinderOptions,
     adapt: Adapt = None,
+    background: Background = None,
     workers: Workers = None,
     run: RunOptions,
 ) -> None:
@@ -99,7 +100,9 @@ def entities(
 
     problems = Problems()
     documents = documents_of(texts, problems)
-    choice, documents = prepare(finder.choice(run.device), documents, adapt=adapt, quiet=run.quiet)
+    choice, documents = prepare(
+        finder.choice(run.device), documents, adapt=adapt, background=background, quiet=run.quiet
+    )
     table = EntityTable(group=not no_group, within=within)
     with (
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,
