@@ -28,7 +28,7 @@ ENCODERS = {
 CHOSEN = "fitted, encoder chosen without labels"
 SHARED = "the same with the multilingual encoder in int8, standardized once, adapted, seed 0"
 COMBINED = {
-    "multilingual, raw text": "`multilingual --dates --background`, raw text of the language, seed 0",
+    "multilingual, raw text": "`multilingual --dates --background`, raw text, seed 0",
     "mean, raw text": "the mean of that and a finder fitted on the raw text",
 }
 CASES = ("cased", "lower")
