@@ -153,7 +153,9 @@ def inner_products(teacher: Finder, number: int, batches: Sequence[Batch]) -> Te
     return total
 
 
-def kept_units(weight: Tensor, products: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def kept_units(
+    weight: Tensor, products: Tensor, count: int, *, at_once: int = 1
+) -> tuple[Tensor, Tensor]:
     """Return the inner units to keep, and the weights that replace all units by them.
 
     Units are removed one by one, each time the one whose removal changes the output of the layer
@@ -161,22 +163,22 @@ def kept_units(weight: Tensor, products: Tensor, count: int) -> tuple[Tensor, Te
     squares (an "optimal brain surgeon" for units instead of weights).
 
     weight: (width, inner units + 1), with the bias in the last column   products: of the units
+    at_once: how many units are removed before the weights are fitted again, to save time
     returns: (count,) and (width, count + 1)
     """
     weight = weight.double()
     ridge = 1e-6 * products.diagonal().mean() * torch.eye(len(products)).to(products)
     inverse = torch.linalg.inv(products + ridge)
     kept = torch.ones(len(products), dtype=torch.bool, device=products.device)
-    for _ in range(len(products) - 1 - count):
-        scale = inverse.diagonal()
-        increase = weight.square().sum(0) / scale
+    while (surplus := int(kept.sum()) - 1 - count) > 0:
+        increase = weight.square().sum(0) / inverse.diagonal()
         increase[~kept] = torch.inf
-        unit = int(increase[:-1].argmin())  # never the bias
-        row = inverse[unit] / scale[unit]
-        weight = weight - weight[:, unit, None] * row
-        inverse = inverse - inverse[:, unit, None] * row
-        kept[unit] = False
-        inverse[unit, unit] = 1.0  # is not used any more, but must not divide by 0
+        units = increase[:-1].argsort()[: min(at_once, surplus)]  # never the bias
+        rows = torch.linalg.solve(inverse[units][:, units], inverse[units])
+        weight = weight - weight[:, units] @ rows
+        inverse = inverse - inverse[:, units] @ rows
+        kept[units] = False
+        inverse[units, units] = 1.0  # are not used any more, but must not divide by 0
     return kept[:-1].nonzero()[:, 0], weight[:, kept]
 
 

@@ -1,17 +1,18 @@
-"""Average `multilingual` with a finder fitted on raw text, and adapt it to that text, too.
+"""Adapt `multilingual` to background text, and average it with a finder fitted on that text.
 
     python -m benchmarks.languages.combined [--languages hau …] [--seeds 0 1 2] [--models FOLDER]
+                                            [--without-mean]
 
 Writes benchmarks/results/languages/multilingual/combined-LANGUAGE-SEED.json with figures of three
 finders on the report split, all with dates: `multilingual` adapted to the split alone, adapted to
-the split and 40,000 words of raw text, and the mean of its log-odds and those of a fitted finder
-with the same encoder, with the same adaptation. Finders are fitted without dates (about a minute
-of CPU time each) and kept in FOLDER.
+the split with raw text as background (the gates of 40,000 words, the case of all), and the mean of
+its log-odds and those of a fitted finder with the same encoder, with the same adaptation. Finders
+are fitted without dates (about two minutes of CPU time each) and kept in FOLDER.
 """
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ from benchmarks.languages.measure import RESULTS, figures
 from benchmarks.languages.multilingual_data import LANGUAGE_SETS
 from thresher.atomic_files import write_file
 from thresher.entities.finder import EntityFinder
-from thresher.entities.finding.adaptation import Adaptation, estimate_adaptation
+from thresher.entities.finding.adaptation import Adaptation, estimate_adaptation, first_words
 from thresher.entities.finding.signal_weights import Scores
+from thresher.entities.finding.text_finder import SplitText
 from thresher.entities.kinds.assignment import EncodedWords
 from thresher.entities.mean_finder import MeanFinder
 from thresher.entities.training.settings import EntitySettings
@@ -46,65 +48,69 @@ def fitted(language: str, seed: int, models: Path) -> EntityFinder:
     return finder
 
 
-def first_raw_sentences(language: str) -> Sentences:
-    """Return the first sentences of the raw text of a language, about `RAW_WORDS` words."""
-    chosen: Sentences = []
-    words = 0
-    for sentence in filter(None, raw_sentences(language)):
-        if words >= RAW_WORDS:
-            break
-        chosen.append(sentence)
-        words += len(sentence)
-    return chosen
-
-
 def adaptation(
-    finder: EntityFinder, texts: list[Sentences], encoded: EncodedWords, date_gates: Scores
+    finder: EntityFinder,
+    texts: Sequence[SplitText],
+    encoded: EncodedWords,
+    date_gates: Scores,
+    case_texts: Sequence[SplitText] | None = None,
 ) -> Adaptation:
-    """Return what is estimated from all words of the texts."""
+    """Return what is estimated from all words of the texts.
+
+    case_texts: as in `estimate_adaptation`
+    """
     return estimate_adaptation(
         finder.model,
         encoded.gate_scores,
         texts,
+        case_texts=case_texts,
         common_words=finder.encoder.common_words,
         links=encoded.links,
         date_gates=date_gates,
     )
 
 
-def measure(language: str, other: EntityFinder) -> dict[str, Any]:
-    """Return the figures of all three finders by case."""
+def measure(language: str, other: EntityFinder | None) -> dict[str, Any]:
+    """Return the figures of all finders by case; without another one, there is no mean."""
     shared = EntityFinder.load("multilingual").with_kinds(None)
     gold = read_gold({language: LANGUAGE_SETS[language]})[0]
-    raw = first_raw_sentences(language)
-    both = gold.sentences + raw
-    mean = MeanFinder([shared, other])
-    gates = {"multilingual": shared.encode(both), "mean": mean.encode(both)}
+    background = list(filter(None, raw_sentences(language)))
+    (first,) = first_words([background], RAW_WORDS)
+    both = [*gold.sentences, *first]
+    gates = {"multilingual": shared.encode(both)}
+    if other is not None:
+        gates["mean"] = MeanFinder([shared, other]).encode(both)
     date_gates = shared.with_dates().gate_scores(both)
     return {
-        case: _figures(shared, data, raw, gates, date_gates) for case, data in gold.cases().items()
+        case: _figures(shared, data, background, gates, date_gates)
+        for case, data in gold.cases().items()
     }
 
 
 def _figures(
     shared: EntityFinder,
     gold: Gold,
-    raw: Sentences,
+    background: Sentences,
     gates: Mapping[str, EncodedWords],
     date_gates: Scores,
 ) -> dict[str, dict[str, float]]:
     words = sum(map(len, gold.sentences))
     of_set = {name: _first(each, words) for name, each in gates.items()}
-    own = of_set["multilingual"]
-    alone = adaptation(shared, [gold.sentences], own, date_gates[:words])
-    with_raw = adaptation(shared, [gold.sentences, raw], gates["multilingual"], date_gates)
-    of_mean = adaptation(shared, [gold.sentences, raw], gates["mean"], date_gates)
-    # The words of dates are those that the gates of one finder show: their difference counts.
-    of_mean = replace(of_mean, date_expressions=with_raw.date_expressions)
+    alone = adaptation(shared, [gold.sentences], of_set["multilingual"], date_gates[:words])
+    texts = [gold.sentences, *first_words([background], RAW_WORDS)]
+    found = {"multilingual": alone}
+    for name, encoded in gates.items():
+        found[f"{name}, raw text"] = adaptation(
+            shared, texts, encoded, date_gates, [gold.sentences, background]
+        )
+    if "mean" in gates:
+        # The words of dates are those that the gates of one finder show: their difference counts.
+        dates = found["multilingual, raw text"].date_expressions
+        of_mean = found["mean, raw text"]
+        found["mean, raw text"] = replace(of_mean, date_expressions=dates)
     return {
-        "multilingual": figures(shared.with_adaptation(alone), gold, own),
-        "multilingual, raw text": figures(shared.with_adaptation(with_raw), gold, own),
-        "mean, raw text": figures(shared.with_adaptation(of_mean), gold, of_set["mean"]),
+        name: figures(shared.with_adaptation(each), gold, of_set[name.partition(",")[0]])
+        for name, each in found.items()
     }
 
 
@@ -120,12 +126,14 @@ def main() -> None:
     parser.add_argument("--languages", nargs="*", default=list(LANGUAGES), choices=LANGUAGES)
     parser.add_argument("--seeds", nargs="*", type=int, default=[0, 1, 2])
     parser.add_argument("--models", type=Path, default=MODELS, help="where fitted finders are kept")
+    parser.add_argument("--without-mean", action="store_true", help="fit no finders")
     parser.add_argument("-o", "--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for seed in options.seeds:
         for language in options.languages:
-            results = measure(language, fitted(language, seed, options.models))
+            other = None if options.without_mean else fitted(language, seed, options.models)
+            results = measure(language, other)
             path = options.out / f"combined-{language}-{seed}.json"
             write_file(path, (json.dumps(results, indent=1) + "\n").encode())
             shown = {

@@ -31,7 +31,7 @@ from thresher.encoders import Encoder, load_encoder
 from thresher.encoders.protocol import Int8Encoder
 from thresher.entities.finding.link_gate import LinkGate
 from thresher.entities.finding.signal_weights import CASE_TRUST_WITH_SPANS, TRUST, Scores
-from thresher.entities.loading import in_int8
+from thresher.entities.loading import in_int8, input_ranges
 from thresher.entities.model import FinderModel
 from thresher.entities.priors.prior_knowledge import PriorKnowledge
 from thresher.entities.selectors import CalibratedSelector
@@ -91,7 +91,7 @@ class TrainingText:
         sample = []
         for own in texts.values():
             sample += own[:: max(1, len(own) // _SENTENCES_PER_LANGUAGE)]
-        ranges = float32.input_ranges(sample)
+        ranges = input_ranges(float32, sample)
         encoder = in_int8(float32, ranges)
         cased, chinese = [*texts["en"], *texts["da"]], texts["zh"]
         if not path.exists():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from thresher.encoders import Encoder
 from thresher.entities.built_in import ENGLISH, find_model_folder
 from thresher.entities.finding.adaptation import (
+    MAX_CASE_WORDS,
     MIN_WORDS,
     Adaptation,
     estimate_adaptation,
@@ -235,23 +236,36 @@ class EntityFinder(ModelFinder, HubModel):
 
         return discover_kinds(self.encoder, self.entity_sample(sentences), groups=groups)
 
-    def adapted_to(self, texts: Iterable[str]) -> "EntityFinder":
+    def adapted_to(self, texts: Iterable[str], *, background: Iterable[str] = ()) -> "EntityFinder":
         """Return a finder with signal weights and a threshold for these texts, without labels.
 
         They are estimated from the first 50,000 words; from fewer than 2,000, nothing is changed.
         What the finder finds in a text then also depends on the other texts.
+
+        background: more text in the same language, of which 50,000 words are used, too, and the
+            case of a million words
         """
         texts = refuse_string(texts, "texts", "adapted_to([text])")
-        return self.adapted_to_words(split_into_words(texts))
+        background = refuse_string(background, "background", "[text]")
+        adaptation = self.estimate_adaptation(
+            split_into_words(texts), background=split_into_words(background)
+        )
+        return self if adaptation is None else self.with_adaptation(adaptation)
 
     def adapted_to_words(self, texts: Iterable[SplitText]) -> "EntityFinder":
         """Adapt as `adapted_to` does, to texts that are already split into words."""
         adaptation = self.estimate_adaptation(texts)
         return self if adaptation is None else self.with_adaptation(adaptation)
 
-    def estimate_adaptation(self, texts: Iterable[SplitText]) -> Adaptation | None:
-        """Estimate signal weights and threshold for texts split into words; None if too short."""
-        split = list(first_words(texts))
+    def estimate_adaptation(
+        self, texts: Iterable[SplitText], *, background: Iterable[SplitText] = ()
+    ) -> Adaptation | None:
+        """Estimate signal weights and threshold for texts split into words; None if too short.
+
+        background: as in `adapted_to`
+        """
+        own, further = list(first_words(texts)), list(first_words(background, MAX_CASE_WORDS))
+        split = [*own, *first_words(further)]
         sentences = list(chain.from_iterable(split))
         if sum(map(len, sentences)) < MIN_WORDS:
             return None
@@ -264,6 +278,7 @@ class EntityFinder(ModelFinder, HubModel):
             finder.model,
             gate_scores,
             split,
+            case_texts=[*own, *further],
             common_words=self.encoder.common_words,
             links=links,
             date_gates=date_gates,

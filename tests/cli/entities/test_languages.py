@@ -30,8 +30,8 @@ def estimated(monkeypatch):
     words = {}
 
     def load_entity_finder(choice, *, quiet):
-        def estimate_adaptation(texts):
-            words[choice.name] = sum(len(each) for text in texts for each in text)
+        def estimate_adaptation(texts, background):
+            words[choice.name] = sum(len(each) for text in [*texts, *background] for each in text)
             return Adaptation(SignalWeights(), 0.5, frozenset(), words[choice.name])
 
         return SimpleNamespace(estimate_adaptation=estimate_adaptation)
@@ -68,6 +68,27 @@ def test_a_short_text_is_not_adapted_to(estimated):
     documents = [Document(DANISH[:500], "da.txt")]
     assert preparation.adapted(choice, iter(documents), adapt=True, quiet=True)[0] == choice
     assert not estimated
+
+
+def test_background_text_is_added_to_the_text_that_a_model_is_adapted_to(estimated, tmp_path):
+    path = tmp_path / "background.txt"
+    path.write_text(DANISH, encoding="utf-8")
+    documents = [Document(DANISH[:500], "da.txt"), Document(ENGLISH, "en.txt")]
+    words = sum(len(each.texts) for each in documents[0].segmented())
+    preparation.adapted(
+        FinderChoice(Path("auto")),
+        iter(documents),
+        adapt=None,
+        background=[str(path)],
+        quiet=True,
+    )
+    assert estimated == {"multilingual": words + 160 * 15}
+
+
+def test_background_text_without_adaptation_is_refused(run):
+    outcome = run("find", "Anna left.", "--no-adapt", "--background", "more.txt")
+    assert outcome.status == 1
+    assert outcome.err == "thresher: --background is only read to adapt a model; add --adapt\n"
 
 
 def test_the_table_of_entities_adapts_as_find_does(run, estimated, tmp_path):

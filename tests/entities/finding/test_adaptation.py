@@ -116,6 +116,17 @@ def test_an_adapted_model_is_saved_and_loaded(finder, tmp_path):
     assert loaded.shared_gates == loaded.signal_extractor.shared_gates == shared
 
 
+def test_background_text_shows_which_words_have_a_capital(finder):
+    model = replace(finder.model, ordinary=frozenset({"heute"}))
+    known = EntityFinder(finder.encoder, model)
+    texts = [f"heute sah anna{i} das haus gern." for i in range(400)]
+    background = ["Dann hat sie Anna7 und Anna9 in der Stadt bei dem haus gesehen."] * 3
+    shared = known.adapted_to(texts, background=background).model.shared_gates
+    assert (shared["anna7"].capital, shared["anna7"].lower) == (0.75, 0.0)
+    assert (shared["haus"].capital, shared["haus"].lower) == (0.0, 0.75)
+    assert "anna7" not in known.adapted_to(texts).model.shared_gates
+
+
 def test_gates_are_shared_in_an_unknown_language(finder):
     model = replace(finder.model, ordinary=frozenset({"heute"}))
     sentences = [["heute", "sahen", "wir", "anna", "bei", f"haus{i}"] for i in range(400)]

@@ -6,7 +6,7 @@ import pytest
 from thresher.entities.finding.shared_gates import (
     estimate_shared_gates,
     unfamiliarity,
-    with_both_cases,
+    with_cases,
     with_continuations,
 )
 from thresher.entities.finding.signal_weights import SignalWeights, gate_log_odds
@@ -47,7 +47,7 @@ def test_the_log_odds_of_a_word_are_between_its_own_and_the_mean():
 def test_signals_of_some_words_keep_their_shares():
     signals = SignalExtractor(shared_gates={"kano": SharedGates(0.25, 2.0)}).extract(SENTENCES)
     index = np.array([7, 1])
-    np.testing.assert_array_equal(signals.rows(index).shared, [[0.25, 2.0, 0.0, 0.0], [0.0] * 4])
+    np.testing.assert_array_equal(signals.rows(index).shared, [[0.25, 2.0, *[0.0] * 4], [0.0] * 6])
 
 
 def country_and_person(*, adapted):
@@ -77,8 +77,20 @@ def test_a_capital_says_nothing_about_words_in_both_cases_of_an_unfamiliar_langu
     sentences = [["na", "Rais", "Uhuru", "na", "rais"]] * 3
     shared = {word: SharedGates(0.0, 0.0) for word in ("rais", "uhuru")}
     casing = SignalExtractor().extract(sentences).casing
-    shared = with_both_cases(shared, sentences, casing, strength)
+    shared = with_cases(shared, sentences, casing, strength)
     assert (shared["rais"].both_cases, shared["uhuru"].both_cases) == (expected, 0.0)
     casing = SignalExtractor(shared_gates=shared).extract(sentences[:1]).casing
     of_rais = Casing.UNINFORMATIVE if expected else Casing.CAPITAL
     assert casing[1:3].tolist() == [of_rais, Casing.CAPITAL]
+
+
+def test_where_case_says_nothing_the_case_of_other_mentions_counts():
+    cased = [["Na", "Kano", "ta", "ga", "shi", "da", "Musa", "."]] * 3
+    lowered = [[word.lower() for word in cased[0]]]
+    casing = SignalExtractor().extract(cased).casing
+    shared = with_cases({"kano": SharedGates(0.0, 0.0)}, cased, casing, 1.0)
+    signals = SignalExtractor(shared_gates=shared).extract(lowered)
+    assert (signals.casing == Casing.UNINFORMATIVE).all()
+    # Three of three mentions, and one without case: ¾ of each weight. "Na" begins its sentences.
+    odds = SignalWeights(2.0, -1.0).log_odds(np.full(8, 0.5, dtype=np.float32), signals)
+    assert odds.tolist() == [0, 1.5, -0.75, -0.75, -0.75, -0.75, 1.5, 0]

@@ -14,7 +14,7 @@ from thresher.cli.entities.find_options import (
     Selector,
     Workers,
 )
-from thresher.cli.entities.preparation import Adapt, adapted, documents_of, prepare
+from thresher.cli.entities.preparation import Adapt, Background, adapted, documents_of, prepare
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders, set_thread_defaults
 from thresher.cli.option_groups import option, with_option_groups
@@ -91,6 +91,7 @@ def find(
     finder: FinderOptions,
     selector: Selector = None,
     adapt: Adapt = None,
+    background: Background = None,
     workers: Workers = None,
     engine: EngineName = None,
     run: RunOptions,
@@ -117,7 +118,8 @@ def find(
     set_thread_defaults()
     choice = finder.choice(run.device, selector)
     if engine is not None:
-        choice, _ = adapted(choice, texts.read(Problems()), adapt=adapt, quiet=run.quiet)
+        documents = texts.read(Problems())
+        choice, _ = adapted(choice, documents, adapt=adapt, background=background, quiet=run.quiet)
         find_in_bulk(
             texts,
             output,
@@ -136,7 +138,9 @@ def find(
 
     problems = Problems()
     documents = documents_of(texts, problems)
-    choice, documents = prepare(choice, documents, adapt=adapt, quiet=run.quiet)
+    choice, documents = prepare(
+        choice, documents, adapt=adapt, background=background, quiet=run.quiet
+    )
     on_terminal = path is None and sys.stdout.isatty()
     with (
         open_output(path) as write,

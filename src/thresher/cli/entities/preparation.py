@@ -5,19 +5,23 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated
 
+import thresher
 from thresher.bulk.chunks import sentences_of
 from thresher.bulk.finder_choice import FinderChoice
 from thresher.cli.entities.kinds import discover
 from thresher.cli.errors import Problems
 from thresher.cli.models import load_entity_finder
-from thresher.cli.option_groups import flag
+from thresher.cli.option_groups import flag, option
 from thresher.cli.options import TextOptions
 from thresher.cli.progress import print_remark
 from thresher.entities.choices import KindsWord
+from thresher.errors import InputError
 from thresher.text.document import Document
 
 if TYPE_CHECKING:
     from thresher.entities.finding.text_finder import SplitText
+
+_UNUSED_BACKGROUND = "`background` is only read to adapt a model; add `adapt`"
 
 Adapt = Annotated[
     bool | None,
@@ -26,6 +30,15 @@ Adapt = Annotated[
         "words of the texts, without labels; the default of the multilingual model. The entities "
         "of a text then also depend on the other texts.",
         "--adapt/--no-adapt",
+        show_default=False,
+    ),
+]
+Background = Annotated[
+    list[str] | None,
+    option(
+        "A file or folder with more text in the language of the texts, from which --adapt learns, "
+        "too; useful if the texts are short or in lower case. Can be given several times.",
+        metavar="SOURCE",
         show_default=False,
     ),
 ]
@@ -38,35 +51,53 @@ def documents_of(texts: TextOptions, problems: Problems) -> Iterator[Document]:
 
 
 def prepare(
-    choice: FinderChoice, documents: Iterator[Document], *, adapt: bool | None, quiet: bool
+    choice: FinderChoice,
+    documents: Iterator[Document],
+    *,
+    adapt: bool | None,
+    background: Sequence[str] | None = None,
+    quiet: bool,
 ) -> tuple[FinderChoice, Iterator[Document]]:
     """Return the choice with what is learned from the documents, and all documents.
 
     adapt: whether to adapt to the texts; None for the default of the model
+    background: files with further text to adapt to
     """
     if choice.kinds == KindsWord.AUTO:
         all_documents = list(documents)
         choice = _with_discovered_kinds(choice, all_documents, quiet=quiet)
         documents = iter(all_documents)
-    return adapted(choice, documents, adapt=adapt, quiet=quiet)
+    return adapted(choice, documents, adapt=adapt, background=background, quiet=quiet)
 
 
 def adapted(
-    choice: FinderChoice, documents: Iterator[Document], *, adapt: bool | None, quiet: bool
+    choice: FinderChoice,
+    documents: Iterator[Document],
+    *,
+    adapt: bool | None,
+    background: Sequence[str] | None = None,
+    quiet: bool,
 ) -> tuple[FinderChoice, Iterator[Document]]:
     """Return the choice with what was estimated from the first documents, and all documents.
 
     adapt: None for the default of the model; with `auto`, of each model
+    background: files with further text to adapt to
     """
     if adapt is False or not (adapt or choice.is_auto or choice.adapts_by_default()):
+        if background:
+            raise InputError(_UNUSED_BACKGROUND)
         return choice, documents
-    first, texts = _first_documents(documents)
+    from thresher.entities.finding.adaptation import MAX_WORDS  # noqa: PLC0415 (numpy)
+
+    first, texts = _first_documents(documents, MAX_WORDS)
+    further = _background_by_model(choice, background or ())
     adaptations = {}
     for name, own in _texts_by_model(choice, texts).items():
         model = choice.with_model(name) if choice.is_auto else choice.parts[0]
-        if (adapt or model.adapts_by_default()) and _has_enough_words(own):
+        more = further.get(name, [])
+        if (adapt or model.adapts_by_default()) and _has_enough_words([*own, *more]):
             finder = load_entity_finder(replace(model, kinds=KindsWord.NONE), quiet=quiet)
-            adaptation = finder.estimate_adaptation(own)
+            adaptation = finder.estimate_adaptation(own, background=more)
             if adaptation is not None:
                 print_remark(f"adapted to {adaptation.words:,} words", quiet=quiet)
                 adaptations[name] = adaptation
@@ -74,19 +105,32 @@ def adapted(
 
 
 def _first_documents(
-    documents: Iterator[Document],
+    documents: Iterator[Document], count: int
 ) -> tuple[list[Document], list[list[list[str]]]]:
-    """Return the first documents, as many as adaptation uses, and the words of their sentences."""
-    from thresher.entities.finding.adaptation import MAX_WORDS  # noqa: PLC0415 (numpy)
-
+    """Return the first documents, with at least `count` words, and the words of their sentences."""
     first, texts, words = [], [], 0
     for document in documents:
         first.append(document)
         texts.append(list(sentences_of([document])))
         words += sum(map(len, texts[-1]))
-        if words >= MAX_WORDS:
+        if words >= count:
             break
     return first, texts
+
+
+def _background_by_model(
+    choice: FinderChoice, files: Sequence[str]
+) -> "dict[str, list[SplitText]]":
+    """Return the first words of further text that each model reads, by its name."""
+    if not files:
+        return {}
+    from thresher.entities.finding.adaptation import MAX_CASE_WORDS  # noqa: PLC0415 (numpy)
+
+    problems = Problems()
+    documents = thresher.read_texts(list(files), on_problem=problems)
+    _, texts = _first_documents(documents, MAX_CASE_WORDS)
+    problems.exit_if_any()
+    return _texts_by_model(choice, texts)
 
 
 def _has_enough_words(texts: "Sequence[SplitText]") -> bool:

@@ -13,7 +13,7 @@ from rich.text import Text
 from thresher.bulk.chunks import FindMentions, split_into_chunks
 from thresher.cli.entities.find_options import FinderOptions, Only, Workers
 from thresher.cli.entities.highlight import printable
-from thresher.cli.entities.preparation import Adapt, documents_of, prepare
+from thresher.cli.entities.preparation import Adapt, Background, documents_of, prepare
 from thresher.cli.errors import Problems, print_note
 from thresher.cli.models import open_finders, set_thread_defaults
 from thresher.cli.option_groups import flag, number_option, option, with_option_groups
@@ -107,6 +107,7 @@ def entities(
     within: Within = CoMentionScope.SENTENCE,
     finder: FinderOptions,
     adapt: Adapt = None,
+    background: Background = None,
     workers: Workers = None,
     run: RunOptions,
 ) -> None:
@@ -128,7 +129,9 @@ def entities(
 
     problems = Problems()
     documents = documents_of(texts, problems)
-    choice, documents = prepare(finder.choice(run.device), documents, adapt=adapt, quiet=run.quiet)
+    choice, documents = prepare(
+        finder.choice(run.device), documents, adapt=adapt, background=background, quiet=run.quiet
+    )
     table = EntityTable(group=not no_group, within=within)
     with (
         open_finders(choice, workers=workers, quiet=run.quiet) as finders,

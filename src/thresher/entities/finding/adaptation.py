@@ -13,6 +13,8 @@ that is being processed, where gates near 0 and 1 serve as pseudo-labels (`Signa
 - The gates of a repeated word are averaged over its occurrences; the less of the language the model
   knows, the more this mean counts (`shared_gates.py`).
 - In an unfamiliar language, a capital says nothing about a word that is often written without one.
+- Where case says nothing, as in lower-cased text or at the start of a sentence, a word gets the
+  mean weight of its case elsewhere in the texts, and in background text if there is some.
 - Names that follow each other are separated by how often names go on after their words
   (`shared_gates.py`).
 - If dates are entities, words that are often next to a year are words of dates. A model with one
@@ -32,7 +34,7 @@ from thresher.entities.finding.date_learning import learn_date_expressions
 from thresher.entities.finding.shared_gates import (
     estimate_shared_gates,
     unfamiliarity,
-    with_both_cases,
+    with_cases,
     with_continuations,
 )
 from thresher.entities.finding.signal_weights import (
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 MIN_WORDS = 2_000  # with fewer, nothing is estimated
 MAX_WORDS = 50_000  # the first words of a corpus, from which the values are estimated
+MAX_CASE_WORDS = 1_000_000  # of background text, whose words are not all encoded
 _PRIOR_ANCHORS = 200  # pseudo-labelled entity words that the model's own values are worth
 _MAX_REPEATED = 0.1  # fraction of repeated words in a text whose ordinary words are known
 _SIGNALS = 3  # gates, case and repetition
@@ -83,6 +86,7 @@ def estimate_adaptation(
     gate_scores: Scores,
     texts: Sequence[SplitText],
     *,
+    case_texts: Sequence[SplitText] | None = None,
     common_words: Set[str] = frozenset(),
     links: Links | None = None,
     date_gates: Scores | None = None,
@@ -90,6 +94,7 @@ def estimate_adaptation(
     """Estimate signal weights, the threshold and ordinary words for texts.
 
     gate_scores: (words,), P(open) of the words of all texts
+    case_texts: all texts that show which words are written with a capital; by default `texts`
     common_words: words that are common for the encoder
     links: (words,), of the link gate, if there is one
     date_gates: (words,), of the selector for names and dates, if that of `model` finds names alone
@@ -99,8 +104,9 @@ def estimate_adaptation(
     extractor, dates = _extractor_with_dates(model, sentences, gate_scores, date_gates)
     if unfamiliar:
         shared = estimate_shared_gates(sentences, gate_scores, unfamiliar)
-        casing = replace(extractor, shared_gates=shared).extract_texts(texts).casing
-        shared = with_both_cases(shared, sentences, casing, unfamiliar)
+        case_texts = texts if case_texts is None else case_texts
+        casing = extractor.extract_texts(case_texts).casing
+        shared = with_cases(shared, list(chain.from_iterable(case_texts)), casing, unfamiliar)
         extractor = replace(extractor, shared_gates=shared)
     ordinary = _ordinary_words(extractor, texts, sentences, common_words)
     if ordinary:
@@ -189,16 +195,16 @@ def shrunk_weights(
     )
 
 
-def first_words(texts: Iterable[SplitText]) -> Iterator[SplitText]:
-    """Yield texts until they have `MAX_WORDS` words; the last one is cut after a sentence."""
+def first_words(texts: Iterable[SplitText], count: int = MAX_WORDS) -> Iterator[SplitText]:
+    """Yield texts until they have `count` words; the last one is cut after a sentence."""
     words = 0
     for sentences in texts:
         kept = []
         for sentence in sentences:
             kept.append(sentence)
             words += len(sentence)
-            if words >= MAX_WORDS:
+            if words >= count:
                 break
         yield kept
-        if words >= MAX_WORDS:
+        if words >= count:
             return

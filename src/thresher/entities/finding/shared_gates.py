@@ -13,6 +13,11 @@ rarely after the name of a country. Where such names follow each other, as in "s
 Donald Trump" (president of America), this shows where the second one begins. In a language that
 the model hardly knows, a capital says nothing about a word that is often written without one, such
 as "rais" (president) in Swahili.
+
+Where case says nothing, as in lower-cased text and at the start of a sentence, the case that the
+word has elsewhere counts: with c capitals and l occurrences in lower case, its log-odds change by
+
+    (c · weight of a capital + l · weight of lower case) / (c + l + 1)
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -32,6 +37,8 @@ _GOES_ON_WEIGHT = 2.0  # of the log-odds that names go on, in a wholly unfamilia
 _MAX_CAPITALS = 0.75  # of the occurrences of a word that is written with and without a capital
 _MIN_LOWER = 2  # such occurrences without a capital
 _FAMILIAR, _WHOLLY_UNFAMILIAR = 0.35, 0.5  # bounds between which `_MAX_CAPITALS` grows from 0
+_PRIOR_CASES = 1.0  # uninformative occurrences that are added to those of each word
+_NONE = SharedGates(0.0, 0.0)
 _DIGITS = 4  # decimals that are kept
 
 
@@ -72,13 +79,15 @@ def estimate_shared_gates(
     }
 
 
-def with_both_cases(
+def with_cases(
     shared: Mapping[str, SharedGates],
     sentences: Sequence[Sequence[str]],
     casing: NDArray[np.int8],
     strength: float,
 ) -> Mapping[str, SharedGates]:
-    """Return shared gates with the words that are written with and without a capital.
+    """Return shared gates with how often each word is written with and without a capital.
+
+    Words without shared gates that have been seen with or without a capital are added.
 
     casing: (words,), a `Casing`   strength: the `unfamiliarity` of the text
     """
@@ -86,9 +95,13 @@ def with_both_cases(
     max_capitals = _MAX_CAPITALS * min(max(ramp, 0.0), 1.0)
     words = IndexedSentences.from_sentences(sentences).replace_words(str.casefold)
     capital, lower = (words.word_counts(casing == each) for each in (Casing.CAPITAL, Casing.LOWER))
-    is_both = (lower >= _MIN_LOWER) & (capital < max_capitals * (capital + lower))
-    both = {words.vocabulary[i] for i in np.flatnonzero(is_both).tolist()}
-    return {word: each._replace(both_cases=float(word in both)) for word, each in shared.items()}
+    seen = capital + lower
+    both = (lower >= _MIN_LOWER) & (capital < max_capitals * seen)
+    fractions = np.stack([np.where(both, 0, capital), lower]) / (seen + _PRIOR_CASES)
+    values = np.stack([both, *fractions], axis=1).round(_DIGITS).tolist()
+    of_word = dict(zip(words.vocabulary, values, strict=True))
+    cases = {word: each for word, each in of_word.items() if word in shared or any(each)}
+    return {word: SharedGates(*shared.get(word, _NONE)[:3], *each) for word, each in cases.items()}
 
 
 def with_continuations(
@@ -116,5 +129,6 @@ def with_continuations(
     weighted = _GOES_ON_WEIGHT * strength * log_odds
     values = dict(zip(words.vocabulary, weighted.tolist(), strict=True))
     return {
-        word: each._replace(goes_on=round(values[word], _DIGITS)) for word, each in shared.items()
+        word: each._replace(goes_on=round(values.get(word, 0.0), _DIGITS))
+        for word, each in shared.items()
     }

@@ -82,8 +82,10 @@ class SignalWeights:
         """Return the log-odds of each word from all signals, also of impossible words: (words,)."""
         odds = gate_log_odds(gate_scores)
         if signals.shared is not None:
-            share, mean, *_ = signals.shared.T
+            share, mean, *_, capital, lower = signals.shared.T
             odds = (1 - share) * odds + share * mean
+            elsewhere = capital * self.capital + lower * self.lower
+            odds += np.where(signals.casing == Casing.UNINFORMATIVE, elsewhere, 0.0)
         odds += np.where(signals.casing == Casing.CAPITAL, self.capital, 0.0)
         odds += np.where(signals.casing == Casing.LOWER, self.lower, 0.0)
         if signals.repeated is not None:

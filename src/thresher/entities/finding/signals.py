@@ -49,12 +49,16 @@ class SharedGates(NamedTuple):
     log_odds: the mean of its gates   share: of this mean, beside the gate of an occurrence
     goes_on: log-odds that a name with this word goes on after it, less those of other words
     both_cases: 1 for a word that is often written without a capital, so that a capital says nothing
+    capital, lower: how often it is written with and without a capital where case is informative,
+        as fractions; the capitals of a word with `both_cases` do not count
     """
 
     share: float
     log_odds: float
     goes_on: float = 0.0
     both_cases: float = 0.0
+    capital: float = 0.0
+    lower: float = 0.0
 
 
 _NOT_SHARED = SharedGates(0.0, 0.0)
@@ -70,7 +74,7 @@ class WordSignals:
     possible: whether the word can be part of an entity: not punctuation, a number, an address or a
         word known not to be a name. If dates are entities, numbers are possible, too
     caseless: whether the word is in a script without case; None if this is not a signal
-    shared: (words, 4), the values of `SharedGates`; None if gates are not shared
+    shared: (words, 6), the values of `SharedGates`; None if gates are not shared
     in_date: whether the word is in a date expression, and so in no name; None if unknown
     """
 
