@@ -12,7 +12,7 @@ CALENDAR = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may "
     "june july august september october november december mon tue tues wed thu thurs fri sat sun "
     "jan feb mar apr jun jul aug sep sept oct nov dec jan. feb. mar. apr. jun. jul. aug. sep. "
-    "sept. oct. nov. dec.".split()
+    "sept. oct. nov. dec. q1 q2 q3 q4".split()
 )
 TIMES = frozenset("am pm a.m. p.m. bc ad".split())
 TIME_ZONES = frozenset("gmt utc est edt cst cdt mst mdt pst pdt akst akdt hst bst cet cest".split())
