@@ -186,7 +186,7 @@ def test_a_mistyped_file_or_model_is_answered_with_a_similar_name(run, notes, mo
 
 def test_a_missing_device_is_reported(run, notes, model, monkeypatch, minilm):
     def to_device(*_, device, **__):
-        minilm._model.to(device)
+        minilm.model.to(device)
 
     monkeypatch.setattr("thresher.entities.loading.load_encoder", to_device)
     result = run("find", notes, "--model", model, "--device", "gpu")
