@@ -2,9 +2,10 @@
 
     python -m benchmarks.entities.distill      twenty minutes on one core
 
-It learns the targets of `benchmarks.entities.gate_targets` on the raw text; no labels are used. The
-raw text of the teacher counts twice, since most terms in lower case are in it. Afterwards
-`benchmarks.entities.build_english` copies the model into the package.
+It learns the targets of `benchmarks.entities.gate_targets` and the word vectors of the teacher on
+the raw text; no labels are used. The raw text of the teacher counts twice, since most terms in
+lower case are in it. Afterwards `benchmarks.entities.build_english` copies the model into the
+package.
 """
 
 from dataclasses import replace
@@ -25,13 +26,15 @@ def main() -> None:
     torch.set_num_threads(1)
     teacher = EntityFinder.load(TEACHER, device="cpu")
     sentences = raw_sentences()
-    gates = np.split(GateTargets.of_raw_text().gates, sentence_starts(sentences)[1:-1])
+    targets, ends = GateTargets.of_raw_text(), sentence_starts(sentences)[1:-1]
+    gates, vectors = np.split(targets.gates, ends), np.split(targets.vectors, ends)
     first = sum(1 for words in raw_english() if words)
     model = distill_model(
         teacher.model,
         teacher.encoder,
         sentences + sentences[:first],
         gates + gates[:first],
+        vectors=vectors + vectors[:first],
         settings=DistillationSettings(epochs=6),
         progress=SilentProgress(),
     )

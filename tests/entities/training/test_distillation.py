@@ -154,6 +154,28 @@ def test_training_ends_nearer_to_the_teacher(teacher):
     assert not student.encoder.training
 
 
+def test_vectors_of_the_student_predict_those_of_the_teacher_if_they_are_given(teacher):
+    """Measured by least squares: the part of the variance that is not predicted."""
+    text = sentences()
+    noise = np.random.default_rng(3)
+    of_word = {word: noise.normal(size=6).astype("f2") for word in [*NAMES, *PLAIN]}
+    vectors = [np.array([of_word[word.lower()] for word in words]) for words in text]
+    wanted = np.concatenate(vectors).astype(np.float64)
+
+    def unexplained(given) -> float:
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            student = Student.new(teacher, QUICK, form="thresholded")
+            train_student(student, text, scores(text), QUICK, vectors=given)
+        with torch.inference_mode():
+            own = student.vectors(text).double().numpy()
+        own = np.column_stack([own, np.ones(len(own))])
+        residual = wanted - own @ np.linalg.lstsq(own, wanted, rcond=None)[0]
+        return float(np.square(residual).mean() / wanted.var(0).mean())
+
+    assert unexplained(vectors) < 0.7 * unexplained(None)
+
+
 def test_the_word_lists_of_the_teacher_are_kept(student, model):
     model_of_student = student.model
     assert model_of_student.ordinary == model.ordinary

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional
 
 from thresher.encoders.protocol import Encoder, SubwordEncoder, word_vectors
 from thresher.encoders.static_encoder import StaticEncoder
@@ -27,6 +28,7 @@ from thresher.maths.hard_kumaraswamy import KumaraswamyGate
 from thresher.validation import require_fields, require_number
 
 _WARM_UP_STEPS = 100
+VECTOR_WEIGHT = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +92,13 @@ class Student:
 
     def gates(self, sentences: Sequence[Sequence[str]]) -> KumaraswamyGate:
         """Return the gate of each word, the sentences one after another."""
-        batch = self.encoder.batch(sentences)
-        gates: KumaraswamyGate = self.selector(word_vectors(self.encoder.encode(batch), batch))
+        gates: KumaraswamyGate = self.selector(self.vectors(sentences))
         return gates
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """Return the vector of each word, the sentences one after another: (words, width)."""
+        batch = self.encoder.batch(sentences)
+        return word_vectors(self.encoder.encode(batch), batch)
 
     def as_saved(self) -> "Student":
         """Return the student with its weights rounded as they are saved."""
@@ -121,20 +127,32 @@ def train_student(
     gates: Sequence[Scores],
     settings: DistillationSettings,
     *,
+    vectors: Sequence[NDArray[np.float16]] | None = None,
     after_step: Callable[[], None] = lambda: None,
 ) -> None:
     """Train P(open) of the student's gates towards the teacher's; changes the student.
 
     gates: the teacher's P(open), (words,) for each sentence
+    vectors: the teacher's word vectors, (words, width) for each sentence. A linear map of the
+        student's vectors learns to predict them, so that they still tell kinds of entities apart
     """
-    optimizer = torch.optim.AdamW(_parameter_groups(student, settings))
+    device = student.encoder.device
+    parameters = _parameter_groups(student, settings)
+    if vectors is not None:
+        predicted = nn.Linear(settings.width, vectors[0].shape[1], device=device)
+        parameters[0]["params"] += predicted.parameters()
+    optimizer = torch.optim.AdamW(parameters)
     steps = settings.epochs * steps_per_epoch(len(sentences), settings)
     student.encoder.train()
     for step, indices in enumerate(_batches(len(sentences), settings)):
         set_learning_rate(optimizer, step=step, steps=steps, warm_up=_WARM_UP_STEPS)
         target = torch.from_numpy(np.concatenate([gates[i] for i in indices]))
-        own_gates = student.gates([sentences[i] for i in indices])
-        loss = agreement(own_gates, target.to(student.encoder.device))
+        own = student.vectors([sentences[i] for i in indices])
+        loss = agreement(student.selector(own), target.to(device))
+        if vectors is not None:
+            wanted = torch.from_numpy(np.concatenate([vectors[i] for i in indices])).to(own)
+            error = functional.mse_loss(predicted(own), wanted) / wanted.var(0).mean()
+            loss = loss + VECTOR_WEIGHT * error
         take_step(optimizer, loss, when=f"at step {step + 1}")
         after_step()
     student.encoder.eval()

@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from thresher.encoders.protocol import Encoder
 from thresher.encoders.static_encoder import StaticEncoder
@@ -66,18 +67,23 @@ def distill_model(
     sentences: Sequence[Sequence[str]],
     gates: Sequence[Scores],
     *,
+    vectors: Sequence[NDArray[np.float16]] | None = None,
     settings: DistillationSettings,
     progress: ProgressReporter,
 ) -> FinderModel:
     """Train a model that imitates `model`, with a static encoder instead of a transformer.
 
     encoder: the teacher's   gates: the teacher's P(open), (words,) for each sentence
+    vectors: the teacher's word vectors, (words, width) for each sentence; they help the student to
+        tell kinds of entities apart
     """
     settings = with_min_steps(settings, len(sentences))
     count = progress.stage("training", settings.epochs * steps_per_epoch(len(sentences), settings))
     with seeded(settings.seed, encoder.device):
         student = Student.new(encoder, settings, form=model.selector.form)
-        train_student(student, sentences, gates, settings, after_step=lambda: count(1))
+        train_student(
+            student, sentences, gates, settings, vectors=vectors, after_step=lambda: count(1)
+        )
         student = student.as_saved()
     calibrated = CalibratedSelector.calibrate(
         student.selector,
