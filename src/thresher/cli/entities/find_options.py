@@ -39,7 +39,7 @@ Model = Annotated[
         "A model trained by fit or distill, or a built-in one: english (the default), "
         "small-english (two layers), fast-english (no transformer), multilingual (a hundred "
         "languages), auto (english or multilingual, chosen for each text). Models joined by + are "
-        "averaged, which is better and slower: english+multilingual.",
+        "averaged, which is slower and sometimes better: english+multilingual.",
         metavar="FOLDER",
     ),
 ]
