@@ -93,7 +93,7 @@ def main() -> None:
         if made.exists():
             write_with_sources(FinderModel.read(made), PACKAGE / name, STUDENT_SOURCES)
             if name == ENGLISH:
-                card = model_card(FinderModel.read(made), measured(ENGLISH))
+                card = model_card(FinderModel.read(PACKAGE / name), measured(ENGLISH))
                 (PACKAGE / name / CARD).write_text(card, encoding="utf-8")
 
 
