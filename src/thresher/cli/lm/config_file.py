@@ -38,7 +38,7 @@ def use_run_config(context: typer.Context, path: Path | None) -> Path | None:
 def _as_on_command_line(path: Path, name: str, value: Any, parameter: Any) -> Any:
     """Return a value as text, as the command line gives it, so that it is checked in the same way.
 
-    Otherwise a number of steps of 2.5 would be rounded, and true would be the number 1.
+    A default that is already a number is converted without these checks: true would be 1.
     """
     rule = None
     if getattr(parameter, "is_flag", False):
