@@ -1,4 +1,4 @@
-"""The processes of a training run, without starting any; `gates` and `lm` test several of them."""
+"""The processes of a training run: their shares of the work, and two that train selectors."""
 
 import json
 import os
@@ -42,8 +42,8 @@ SETTINGS = EntitySettings(
 SCRIPT = """
 import sys
 sys.path[:0] = [{root!r}]
-from tests.gates import test_distributed
-test_distributed.work({folder!r})
+from tests import test_training_processes
+test_training_processes.work({folder!r})
 """
 
 
@@ -119,7 +119,7 @@ def together(tmp_path_factory):
     """The results of two processes that trained together."""
     folder = tmp_path_factory.mktemp("together")
     script = folder / "script.py"
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[1])
     script.write_text(SCRIPT.format(root=root, folder=str(folder)), encoding="utf-8")
     _run_two_processes(script)
     return [json.loads((folder / f"{rank}.json").read_bytes()) for rank in (0, 1)]

@@ -39,7 +39,8 @@ def test_spans_scores_and_kinds_equal_those_of_the_model_in_torch(static):
         assert [(s.start, s.end, s.kind) for s in ours] == [
             (s.start, s.end, s.kind) for s in theirs
         ]
-        assert [s.score for s in ours] == pytest.approx([s.score for s in theirs], abs=2e-3)
+        # Inputs and weights of the convolutions have about ten bits without torch.
+        assert [s.score for s in ours] == pytest.approx([s.score for s in theirs], abs=4e-3)
 
 
 def test_finding_does_not_import_torch():
